@@ -1,0 +1,13 @@
+# Every outside library, found once. docs/decisions/dependencies.md says why each is here.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(OPENCL REQUIRED IMPORTED_TARGET OpenCL)
+pkg_check_modules(CLBLAST REQUIRED IMPORTED_TARGET clblast)
+pkg_check_modules(JPEG REQUIRED IMPORTED_TARGET libjpeg)
+pkg_check_modules(PNG REQUIRED IMPORTED_TARGET libpng)
+pkg_check_modules(ZIP REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_search_module(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
+if(CLM_TESTS)
+  pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+endif()

@@ -1,0 +1,26 @@
+/* Switches that make faults happen on purpose, for tests. Each is an environment variable, read
+ * once; unset, it changes nothing. They are documented in docs/testing.md.
+ *
+ *   CLEMATIS_TEST_FAIL_ALLOC=N     the Nth host allocation fails (counted from 1)
+ *   CLEMATIS_TEST_MAX_GROUP=N      no kernel is launched with more than N work-items a group
+ *   CLEMATIS_TEST_MAX_BUFFER=BYTES the device claims this largest buffer
+ *   CLEMATIS_TEST_MEMORY=BYTES     the device claims this much global memory
+ *   CLEMATIS_TEST_FAIL_WRITE=N     the Nth write to a file fails as on a full disk
+ *   CLEMATIS_TEST_FAIL_BUILD=NAME  building the program of op NAME fails
+ *   CLEMATIS_TEST_NO_PLATFORM=1    no OpenCL platform is found
+ *   CLEMATIS_TEST_NAN_STEP=N       the loss of training step N is not a number
+ *   CLEMATIS_TEST_BAD_GEMM=1       GEMM results are wrong
+ */
+#ifndef CLM_BASE_TESTSWITCH_H
+#define CLM_BASE_TESTSWITCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The value of a numeric switch, or `otherwise` where it is unset or not a number. */
+uint64_t clm__testswitch_number(const char *name, uint64_t otherwise);
+
+/* Whether a switch has exactly this value. */
+bool clm__testswitch_is(const char *name, const char *value);
+
+#endif
