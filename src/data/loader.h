@@ -1,0 +1,82 @@
+/* Samples to host batches: worker threads read, decode and resize ahead; batches are handed over in
+ * order. Knows no device. The order of images is the caller's, so that the caller alone decides
+ * epochs, shards and replicas. */
+#ifndef CLM_DATA_LOADER_H
+#define CLM_DATA_LOADER_H
+
+#include "data/dataset.h"
+#include "data/decode.h"
+#include "data/resize.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum clm__cache_kind {
+  CLM__CACHE_OFF,
+  CLM__CACHE_FIXED, /* 1/256 grey level, 2 bytes a value */
+  CLM__CACHE_F32    /* exact, 4 bytes a value */
+} clm__cache_kind;
+
+typedef struct clm__loader_config {
+  const clm__dataset *dataset; /* borrowed until the loader is destroyed */
+  clm__resize_config resize;
+  clm__decode_options decode;
+  int batch_max;         /* most images in one batch */
+  int threads;           /* 0: one a processor */
+  int slots;             /* batches prepared ahead, at least 2 */
+  clm__cache_kind cache;
+  uint64_t cache_limit_bytes;
+  bool strict;           /* a file that cannot be read is an error; else it is named and left out */
+  const clm_log *log;
+  /* Where slots live, so that they can be memory a device reads directly. Both NULL: host memory.
+   * allocate returns CLM_OK and memory of size_bytes aligned to 64. */
+  clm_status (*allocate)(void *user, size_t size_bytes, void **memory);
+  void (*release)(void *user, void *memory);
+  void *allocate_user;
+} clm__loader_config;
+
+/* One batch. All pointers are borrowed until clm__loader_release. */
+typedef struct clm__batch {
+  const float *pixels;     /* [count,H,W,C], 0..255 */
+  const int32_t *labels;   /* [count] */
+  const uint32_t *samples; /* [count] index of each image in the dataset */
+  int count;               /* images, bad ones left out; may be 0 */
+  int planned_count;       /* images the plan named for this batch */
+  size_t index;            /* number of this batch in the plan, from 0 */
+  int slot;                /* the loader's own */
+} clm__batch;
+
+typedef struct clm__loader_stats {
+  double wait_seconds;       /* the consumer waited in clm__loader_next */
+  uint64_t images_decoded;
+  uint64_t images_from_cache;
+  uint64_t images_skipped;
+  uint64_t cache_bytes;      /* held now */
+  uint64_t cache_bound_bytes; /* most it will hold; 0 where it streams */
+} clm__loader_stats;
+
+typedef struct clm__loader clm__loader;
+
+/* Starts the threads. A cache that would not fit its limit is left off with an INFO message; the
+ * bound is told too. Errors: NO_MEMORY, USAGE. */
+CLM_MUST_CHECK clm_status clm__loader_create(const clm__loader_config *config,
+                                             clm__loader **loader);
+void clm__loader_destroy(clm__loader *loader);
+
+/* Begins a pass: batch b is samples[starts[b] .. starts[b+1]) of `order`, b = 0..batch_count-1
+ * (a batch may be empty). The arrays are copied. What was left of an earlier pass is dropped.
+ * Errors: NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__loader_begin(clm__loader *loader, const uint32_t *order,
+                                            const size_t *starts, size_t batch_count);
+
+/* Waits for the next batch of the pass. *batch of a finished pass has count 0 and index ==
+ * batch_count. Errors: BAD_DATA (strict and a file went bad), NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__loader_next(clm__loader *loader, clm__batch *batch);
+
+/* Gives the slot of a batch back; its pixels may be overwritten from now on. */
+void clm__loader_release(clm__loader *loader, const clm__batch *batch);
+
+/* Sums since the loader was created. */
+clm__loader_stats clm__loader_get_stats(const clm__loader *loader);
+
+#endif

@@ -1,0 +1,34 @@
+/* 8-bit pixels to float32 pixels of a given size: tf.image.resize (v2, antialias=False). */
+#ifndef CLM_DATA_RESIZE_H
+#define CLM_DATA_RESIZE_H
+
+#include "data/image.h"
+
+typedef enum clm__interpolation {
+  CLM__BILINEAR,
+  CLM__NEAREST,
+  CLM__BICUBIC,
+  CLM__AREA
+} clm__interpolation;
+
+typedef enum clm__aspect {
+  CLM__ASPECT_STRETCH,
+  CLM__ASPECT_CROP, /* crop_to_aspect_ratio */
+  CLM__ASPECT_PAD   /* pad_to_aspect_ratio */
+} clm__aspect;
+
+typedef struct clm__resize_config {
+  int height;
+  int width;
+  clm__interpolation interpolation;
+  clm__aspect aspect;
+} clm__resize_config;
+
+/* "bilinear" ... to the enum. Errors: USAGE naming the known ones. */
+CLM_MUST_CHECK clm_status clm__interpolation_parse(const char *name, clm__interpolation *result);
+
+/* Writes [height,width,channels] values 0..255, not rounded, into y. Errors: NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__resize(const clm__image *image, const clm__resize_config *config,
+                                      float *y /* [H,W,C] */);
+
+#endif
