@@ -1,1 +1,76 @@
-// prelude
+// What every program begins with. OpenCL C 1.2 without double.
+//
+// Activations are chosen when the program is built: -DACTIVATION=ACTIVATION_RELU and so on.
+// clm_activate(z) is y; clm_activate_slope(y) is dy/dz written in terms of y, for those activations
+// that allow it (the others are nodes of their own and never an epilogue).
+
+#define ACTIVATION_LINEAR 0
+#define ACTIVATION_RELU 1
+#define ACTIVATION_RELU6 2
+#define ACTIVATION_LEAKY_RELU 3
+#define ACTIVATION_ELU 4
+#define ACTIVATION_SIGMOID 5
+#define ACTIVATION_TANH 6
+#define ACTIVATION_SILU 7
+#define ACTIVATION_GELU 8
+
+#ifndef ACTIVATION
+#define ACTIVATION ACTIVATION_LINEAR
+#endif
+
+inline float clm_activate(float z)
+{
+#if ACTIVATION == ACTIVATION_RELU
+  return fmax(z, 0.0f);
+#elif ACTIVATION == ACTIVATION_RELU6
+  return fmin(fmax(z, 0.0f), 6.0f);
+#elif ACTIVATION == ACTIVATION_LEAKY_RELU
+  return z > 0.0f ? z : 0.2f * z;
+#elif ACTIVATION == ACTIVATION_ELU
+  return z > 0.0f ? z : expm1(z);
+#elif ACTIVATION == ACTIVATION_SIGMOID
+  return 1.0f / (1.0f + exp(-z));
+#elif ACTIVATION == ACTIVATION_TANH
+  return tanh(z);
+#else
+  return z;
+#endif
+}
+
+inline float clm_activate_slope(float y)
+{
+#if ACTIVATION == ACTIVATION_RELU
+  return y > 0.0f ? 1.0f : 0.0f;
+#elif ACTIVATION == ACTIVATION_RELU6
+  return y > 0.0f && y < 6.0f ? 1.0f : 0.0f;
+#elif ACTIVATION == ACTIVATION_LEAKY_RELU
+  return y > 0.0f ? 1.0f : 0.2f;
+#elif ACTIVATION == ACTIVATION_ELU
+  return y > 0.0f ? 1.0f : y + 1.0f;
+#elif ACTIVATION == ACTIVATION_SIGMOID
+  return y * (1.0f - y);
+#elif ACTIVATION == ACTIVATION_TANH
+  return 1.0f - y * y;
+#else
+  return 1.0f;
+#endif
+}
+
+// Philox4x32-10, the same numbers as base/rng.h: key {seed low, seed high}, counter {b, 0, a, use}.
+inline uint4 clm_random(uint2 seed, uint use, uint a, uint b)
+{
+  uint4 c = (uint4)(b, 0u, a, use);
+  uint2 key = seed;
+  for (int i = 0; i < 10; i++) {
+    const uint low0 = 0xD2511F53u * c.x;
+    const uint high0 = mul_hi(0xD2511F53u, c.x);
+    const uint low1 = 0xCD9E8D57u * c.z;
+    const uint high1 = mul_hi(0xCD9E8D57u, c.z);
+    c = (uint4)(high1 ^ c.y ^ key.x, low1, high0 ^ c.w ^ key.y, low0);
+    key += (uint2)(0x9E3779B9u, 0xBB67AE85u);
+  }
+  return c;
+}
+
+// A number in [0,1) from 24 bits, exact in float.
+inline float clm_random_unit(uint bits) { return (float)(bits >> 8) * 5.9604644775390625e-8f; }

@@ -1,0 +1,30 @@
+/* Tuning values: data, not code. A text file of lines
+ *
+ *   op.pass | shape | device | variant [NAME=value ...]
+ *
+ * is looked up from the most to the least precise: the user's file before the shipped one
+ * (cl/tuning.txt); exact device, then family, vendor and kind, then any; a shape or "*". */
+#ifndef CLM_DEV_TUNE_H
+#define CLM_DEV_TUNE_H
+
+#include "dev/device.h"
+
+typedef struct clm__tune clm__tune;
+
+/* Reads the shipped values and the user's file (path NULL: tuning.txt in the cache folder; a
+ * missing one is fine). Errors: BAD_DATA with file and line. */
+CLM_MUST_CHECK clm_status clm__tune_open(const char *path, clm__tune **tune);
+void clm__tune_close(clm__tune *tune);
+
+#define CLM__TUNE_VARIANT_SIZE 32
+typedef struct clm__tune_values {
+  char variant[CLM__TUNE_VARIANT_SIZE]; /* "" where nothing is recorded */
+  char defines[128];                    /* "TILE=4 VEC=8", "" for the kernel's defaults */
+} clm__tune_values;
+
+/* What is recorded for "conv2d.fwd", "180x180x3-16" on a device; values->variant is "" where
+ * nothing fits. tune may be NULL. */
+void clm__tune_find(const clm__tune *tune, const clm__device_info *info, const char *op_pass,
+                    const char *shape, clm__tune_values *values);
+
+#endif
