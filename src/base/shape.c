@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 size_t clm__shape_elements(const clm__shape *shape)
 {
@@ -26,8 +25,7 @@ bool clm__shape_equal(const clm__shape *a, const clm__shape *b)
 
 char *clm__shape_text(const clm__shape *shape, char text[CLM__SHAPE_TEXT_SIZE])
 {
-  if (shape->rank == 0) return strcpy(text, "scalar");
-  int length = 0;
+  int length = shape->rank > 0 ? 0 : snprintf(text, CLM__SHAPE_TEXT_SIZE, "scalar");
   for (int i = 0; i < shape->rank; i++)
     length += snprintf(text + length, CLM__SHAPE_TEXT_SIZE - (size_t)length, i > 0 ? "x%d" : "%d",
                        shape->dims[i]);
