@@ -1,0 +1,102 @@
+/* How an op runs on a device.
+ *
+ * A variant serves some of the passes of an op. For each pass of a node the first usable variant is
+ * taken, unless tuning values or the user name another. prepare() builds the kernels once, before
+ * step 1; enqueue() only enqueues: it allocates nothing and waits for nothing.
+ *
+ * Rule of gradients: backward passes overwrite dx and dw. dw holds the *sum* over the images of the
+ * batch. Sums have a fixed order: the same device, driver and batch give the same bits. */
+#ifndef CLM_OP_VARIANT_H
+#define CLM_OP_VARIANT_H
+
+#include "dev/buffer.h"
+#include "dev/launch.h"
+#include "dev/tune.h"
+#include "op/op.h"
+
+typedef enum clm__pass {
+  CLM__FORWARD = 0,
+  CLM__BACKWARD_X = 1, /* dx of all inputs that need one */
+  CLM__BACKWARD_W = 2, /* dw of all trainable params */
+  CLM__PASS_COUNT = 3
+} clm__pass;
+
+/* "fwd", "bwd_x", "bwd_w". */
+const char *clm__pass_name(clm__pass pass);
+
+/* Everything about one node that is fixed before it runs. Plain data, borrowed by its instances. */
+typedef struct clm__problem {
+  const clm__op *op;
+  const void *attributes;
+  int input_count;
+  clm__shape inputs[CLM__INPUTS_MAX];
+  clm__op_spec spec;
+  int batch_max;
+  bool training;      /* forward of training: keeps `saved`, uses batch statistics, drops out */
+  bool frozen;        /* its params are not trained (Keras' trainable=false) */
+  unsigned need_dx;   /* bit i: input i needs a gradient */
+  uint32_t node;      /* number of the node: part of the random counter */
+} clm__problem;
+
+#define CLM__KERNELS_MAX 6
+
+/* A variant made ready for one pass of one problem on one device. */
+typedef struct clm__instance {
+  const clm__problem *problem;        /* borrowed */
+  const struct clm__variant *variant;
+  clm__pass pass;
+  clm__device *device;                /* borrowed */
+  clm__tune_values tuning;            /* defines to append to the build options */
+  clm__kernel kernels[CLM__KERNELS_MAX]; /* filled by prepare, freed by clm__instance_fini */
+  int kernel_count;
+  size_t workspace_bytes;             /* of one call; the memory is shared with other nodes */
+} clm__instance;
+
+/* The buffers and numbers of one call. All memory is the caller's. Buffers a pass has no use for
+ * are NULL. */
+typedef struct clm__op_args {
+  int batch;                     /* images in this call, 1..batch_max */
+  cl_mem x[CLM__INPUTS_MAX];     /* [N,input shape] */
+  cl_mem y;                      /* [N,output shape]; written by forward */
+  cl_mem dx[CLM__INPUTS_MAX];    /* overwritten by BACKWARD_X where need_dx says so */
+  cl_mem dy;                     /* [N,output shape] */
+  cl_mem w[CLM__PARAMS_MAX];     /* forward in training may update the ones that are not trainable */
+  cl_mem dw[CLM__PARAMS_MAX];    /* overwritten by BACKWARD_W */
+  cl_mem saved;                  /* as spec.saved_* says */
+  cl_mem workspace;
+  cl_mem image_ids;              /* [N] uint: which image each one is, for random numbers */
+  uint64_t seed;
+  uint32_t epoch;
+} clm__op_args;
+
+typedef struct clm__variant {
+  const char *name;  /* "plain", "cpu", "gpu", "gemm" */
+  unsigned passes;   /* bit (1 << pass) */
+  /* Whether it can run this pass of this problem on such a device; NULL: always. */
+  bool (*usable)(const clm__problem *problem, clm__pass pass, const clm__device_info *info);
+  /* Makes kernels (clm__instance_add_kernel) and sets workspace_bytes for batch_max. Threads: may
+   * run beside others of the same device. */
+  clm_status (*prepare)(clm__instance *instance);
+  clm_status (*enqueue)(clm__instance *instance, const clm__op_args *args);
+} clm__variant;
+
+/* Chooses a variant for a pass and prepares it. `forced` names a variant or is NULL; then tuning
+ * (may be NULL) decides, then usability. The instance is zeroed first; clm__instance_fini frees it.
+ * Errors: USAGE (a forced name is unknown or not usable: the usable ones are listed),
+ * DEVICE_FAILED. */
+CLM_MUST_CHECK clm_status clm__instance_init(clm__instance *instance, const clm__problem *problem,
+                                             clm__pass pass, clm__device *device,
+                                             const clm__tune *tune, const char *forced);
+void clm__instance_fini(clm__instance *instance);
+
+/* Builds cl/<file> with options plus the instance's tuning values and appends the kernel `name`. */
+CLM_MUST_CHECK clm_status clm__instance_add_kernel(clm__instance *instance, const char *file,
+                                                   const char *options, const char *name);
+
+/* Enqueues one call. */
+CLM_MUST_CHECK clm_status clm__instance_enqueue(clm__instance *instance, const clm__op_args *args);
+
+/* Whether the op has this pass at all for this problem: no BACKWARD_W without trainable params. */
+bool clm__problem_has_pass(const clm__problem *problem, clm__pass pass);
+
+#endif
