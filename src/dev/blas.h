@@ -4,7 +4,8 @@
 
 #include "dev/device.h"
 
-/* c[m,n] = alpha * op(a)[m,k] * op(b)[k,n] + beta * c, row-major, leading dimensions in elements. */
+/* c[m,n] = alpha * op(a)[m,k] * op(b)[k,n] + beta * c, row-major, leading dimensions in elements.
+ */
 typedef struct clm__gemm {
   bool transpose_a;
   bool transpose_b;
@@ -25,7 +26,7 @@ CLM_MUST_CHECK clm_status clm__blas_prepare(clm__device *device);
 
 /* Enqueues the product; allocates nothing and waits for nothing. scratch holds at least
  * clm__blas_scratch_bytes, NULL where that is 0. Errors: DEVICE_FAILED. */
-CLM_MUST_CHECK clm_status clm__blas_gemm(clm__device *device, const clm__gemm *gemm,
-                                         cl_mem scratch, size_t scratch_bytes);
+CLM_MUST_CHECK clm_status clm__blas_gemm(clm__device *device, const clm__gemm *gemm, cl_mem scratch,
+                                         size_t scratch_bytes);
 
 #endif

@@ -20,9 +20,8 @@ void clm__buffer_release(cl_mem *buffer);
 
 /* Copies host memory to the start of a buffer. blocking false: `source` must stay until the next
  * finish. Errors: DEVICE_FAILED. */
-CLM_MUST_CHECK clm_status clm__buffer_write(clm__device *device, cl_mem buffer,
-                                            size_t offset_bytes, const void *source,
-                                            size_t size_bytes, bool blocking);
+CLM_MUST_CHECK clm_status clm__buffer_write(clm__device *device, cl_mem buffer, size_t offset_bytes,
+                                            const void *source, size_t size_bytes, bool blocking);
 CLM_MUST_CHECK clm_status clm__buffer_read(clm__device *device, cl_mem buffer, size_t offset_bytes,
                                            void *target, size_t size_bytes, bool blocking);
 

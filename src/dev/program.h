@@ -17,13 +17,19 @@ typedef struct clm__program clm__program;
 CLM_MUST_CHECK clm_status clm__program_get(clm__device *device, const char *file,
                                            const char *options, clm__program **program);
 
+/* The same for a text that is not in cl/; `file` is the name it goes by and tells texts apart. */
+CLM_MUST_CHECK clm_status clm__program_get_text(clm__device *device, const char *file,
+                                                const char *text, const char *options,
+                                                clm__program **program);
+
 /* A kernel with its own arguments. */
 typedef struct clm__kernel {
   cl_kernel handle;
   clm__device *device;
-  const char *name;     /* static storage or the caller's, borrowed */
+  const char *name; /* static storage or the caller's, borrowed */
   cl_uint argument_count;
-  size_t group_max;     /* of this kernel on this device, after the test switch */
+  size_t group_max;         /* of this kernel on this device, after the test switch */
+  size_t group_required[3]; /* what reqd_work_group_size says in the source, else 0 */
 } clm__kernel;
 
 /* Makes a kernel of a program; `name` is borrowed until clm__kernel_fini. Errors: DEVICE_FAILED. */
