@@ -20,6 +20,9 @@ clm_describe(clematis_shared)
 set_target_properties(clematis_shared PROPERTIES VERSION ${PROJECT_VERSION} EXPORT_NAME clematis
                       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 target_link_libraries(clematis_shared PRIVATE clm_flags ${outside})
+if(NOT CLM_SANITIZE)
+  target_link_options(clematis_shared PRIVATE -Wl,--no-undefined)
+endif()
 
 # An archive cannot hide names between its members. So the members are joined into one object
 # first, and what is hidden in the shared library becomes local there.

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 typedef struct clm__mem_counts {
-  uint64_t allocations;   /* calls that allocated since the program began */
-  uint64_t blocks_live;   /* blocks not yet freed */
+  uint64_t allocations; /* calls that allocated since the program began */
+  uint64_t blocks_live; /* blocks not yet freed */
 } clm__mem_counts;
 
 /* Zeroed memory for `count` items of `size_bytes`; taken by the caller, returned with

@@ -138,7 +138,7 @@ void clm__rng_numpy_shuffle(uint32_t seed, uint32_t *order, size_t count)
 
 /* ---- tf.data's shuffle ---- */
 
-/* TensorFlow's Philox: key = first seed, counter words 2 and 3 = second seed, counting up from 0. */
+/* TensorFlow's Philox: key = first seed, counter words 2 and 3 = second seed, counting from 0. */
 typedef struct tensorflow_stream {
   uint64_t seed;
   uint64_t seed2;

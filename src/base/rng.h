@@ -34,7 +34,7 @@ static inline float clm__rng_unit(uint32_t bits) { return (float)(bits >> 8) * 0
  * (Fisher-Yates with unbiased draws). */
 void clm__rng_permutation(uint64_t seed, uint32_t epoch, uint32_t *order, size_t count);
 
-/* Puts NumPy's RandomState(seed).shuffle(range(count)) into order: the order of Keras' file list. */
+/* Puts NumPy's RandomState(seed).shuffle(range(count)) into order: Keras' file order. */
 void clm__rng_numpy_shuffle(uint32_t seed, uint32_t *order, size_t count);
 
 /* Positions in the order of the it-th iterator (from 1) of

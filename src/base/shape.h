@@ -8,8 +8,8 @@
 #define CLM__RANK_MAX 4
 
 typedef struct clm__shape {
-  int rank;                 /* 0..CLM__RANK_MAX */
-  int dims[CLM__RANK_MAX];  /* each >= 1; row-major, last one contiguous */
+  int rank;                /* 0..CLM__RANK_MAX */
+  int dims[CLM__RANK_MAX]; /* each >= 1; row-major, last one contiguous */
 } clm__shape;
 
 /* The number of elements, 1 for rank 0; SIZE_MAX where it does not fit in size_t. */

@@ -23,4 +23,7 @@ char *clm__clock_stamp(char text[CLM__CLOCK_STAMP_SIZE])
   return format_now(text, "%Y-%m-%d@%H:%M:%S");
 }
 
-char *clm__clock_name(char text[CLM__CLOCK_STAMP_SIZE]) { return format_now(text, "%Y%m%d-%H%M%S"); }
+char *clm__clock_name(char text[CLM__CLOCK_STAMP_SIZE])
+{
+  return format_now(text, "%Y%m%d-%H%M%S");
+}

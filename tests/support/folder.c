@@ -2,8 +2,8 @@
 #include "support/folder.h"
 
 #include <ftw.h>
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 #include "support/npy.h"
 
+#include "base/mem.h"
 #include "support/folder.h"
 #include "sys/file.h"
-#include "base/mem.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,8 @@ npy npy_read_file(const char *path)
   if (clm__file_read(path, SIZE_MAX, &content, &size) != CLM_OK)
     fail_msg("%s", clm_error_last()->message);
   if (size < 10 || memcmp(content, "\x93NUMPY", 6) != 0) fail_msg("%s is no .npy file", path);
-  const size_t header_size = (size_t)(unsigned char)content[8] | (size_t)(unsigned char)content[9] << 8;
+  const unsigned char *const length = (const unsigned char *)content + 8;
+  const size_t header_size = (size_t)length[0] | (size_t)length[1] << 8;
   char header[1024];
   if (header_size >= sizeof header || 10 + header_size > size) fail_msg("%s: bad header", path);
   memcpy(header, content + 10, header_size);
