@@ -1,0 +1,27 @@
+#!/bin/sh
+# the tests that ask real Keras, in a Python environment kept in the user's cache
+. tests/full/lib.sh
+build release
+if [ -z "${CLEMATIS_KERAS_PYTHON-}" ]; then
+  # The versions that tests/golden was made with.
+  home=$cache/clematis-keras/tf2.21.0-keras3.15.1
+  CLEMATIS_KERAS_PYTHON=$home/bin/python
+  if [ ! -e "$home/complete" ]; then
+    need python3-venv
+    echo "installing TensorFlow and Keras into $home, once"
+    rm -rf "$home"
+    python3 -m venv "$home" || skip "no virtual environment could be made"
+    "$home/bin/pip" install --quiet --no-cache-dir --disable-pip-version-check \
+      tensorflow-cpu==2.21.0 keras==3.15.1 ||
+      skip "pip could not install tensorflow-cpu 2.21.0 and keras 3.15.1"
+    : >"$home/complete"
+  fi
+fi
+export CLEMATIS_KERAS_PYTHON
+"$CLEMATIS_KERAS_PYTHON" -c 'import os
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import keras, tensorflow
+print("Keras", keras.__version__, "on TensorFlow", tensorflow.__version__)' ||
+  skip "$CLEMATIS_KERAS_PYTHON cannot import keras and tensorflow"
+ctest --test-dir build -N -L '^keras$' | grep -q 'Test *#' || skip "no test has the label keras"
+run_ctest build --label-regex '^keras$'

@@ -1,0 +1,17 @@
+#!/bin/sh
+# the tests that use a device, on Intel's OpenCL runtime for CPUs
+. tests/full/lib.sh
+build release
+need python3-venv
+$tools/intel-opencl true || skip "Intel's runtime cannot be had"
+# The kernels of the other platform must not come out of a cache.
+CLEMATIS_CACHE=$(mktemp -d)
+export CLEMATIS_CACHE
+run_with_intel() { $tools/intel-opencl ctest "$@"; }
+ctest --test-dir build -N -L '^device$' | grep -q 'Test *#' || skip "no test has the label device"
+status=0
+run_with_intel --test-dir build --output-on-failure --label-regex '^device$' \
+  --output-log "$CLM_FULL/ctest" || status=$?
+count_ctest "$CLM_FULL/ctest"
+rm -rf "$CLEMATIS_CACHE"
+exit $status
