@@ -25,8 +25,8 @@ typedef struct clm__dataset_config {
 } clm__dataset_config;
 
 typedef struct clm__sample {
-  char *path; /* relative to the folder, '/' between parts; the class is its first part */
-  int label;  /* index of the class, -1 unlabelled */
+  char *path;  /* relative to the folder, '/' between parts; the class is its first part */
+  int label;   /* index of the class, -1 unlabelled */
   char *fault; /* why the file cannot be used; NULL while it can */
 } clm__sample;
 

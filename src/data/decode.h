@@ -13,6 +13,11 @@ typedef enum clm__image_type {
   CLM__IMAGE_BMP,
   CLM__IMAGE_WEBP,
   CLM__IMAGE_TIFF,
+  CLM__IMAGE_HEIF,
+  CLM__IMAGE_AVIF,
+  CLM__IMAGE_JPEG_XL,
+  CLM__IMAGE_JPEG_2000,
+  CLM__IMAGE_PSD,
   CLM__IMAGE_UNKNOWN
 } clm__image_type;
 
@@ -21,17 +26,19 @@ clm__image_type clm__image_type_of(const void *bytes, size_t size_bytes);
 const char *clm__image_type_name(clm__image_type type);
 
 typedef struct clm__decode_options {
-  int channels;     /* 1, 3 or 4 */
+  int channels;     /* 1, 3 or 4; where a picture has no alpha, it is 255 */
   bool apply_exif;  /* turn the picture as its EXIF orientation says; Keras does not */
   bool blend_alpha; /* composite on white instead of dropping alpha; Keras drops it */
-  /* A JPEG may be decoded at a smaller scale of at least this size, for resizing down only; 0 turns
-   * that off. */
+  /* A JPEG may be decoded at 1/2, 1/4 or 1/8 of its size, as long as this size is left: faster, but
+   * the pixels are not Keras' any more. 0 turns that off; the loader never turns it on. */
   int least_height;
   int least_width;
 } clm__decode_options;
 
-/* Decodes a whole file in memory; *image is taken by the caller (clm__image_fini). Errors: BAD_DATA
- * (empty, unknown, truncated, damaged), UNSUPPORTED (a type by its real name), NO_MEMORY. */
+/* Decodes a whole file in memory. *image is the caller's (clm__image_fini), zeroed or an earlier
+ * image, whose memory is used again; after a failure its pixels are undefined. The message of an
+ * error is a reason such as "truncated JPEG: ..." without a path. Errors: BAD_DATA (empty, unknown,
+ * truncated, damaged, too large), UNSUPPORTED (a type by its real name), NO_MEMORY. */
 CLM_MUST_CHECK clm_status clm__decode(const void *bytes, size_t size_bytes,
                                       const clm__decode_options *options, clm__image *image);
 

@@ -21,12 +21,12 @@ typedef struct clm__loader_config {
   const clm__dataset *dataset; /* borrowed until the loader is destroyed */
   clm__resize_config resize;
   clm__decode_options decode;
-  int batch_max;         /* most images in one batch */
-  int threads;           /* 0: one a processor */
-  int slots;             /* batches prepared ahead, at least 2 */
+  int batch_max; /* most images in one batch */
+  int threads;   /* 0: one a processor */
+  int slots;     /* batches prepared ahead, at least 2 */
   clm__cache_kind cache;
   uint64_t cache_limit_bytes;
-  bool strict;           /* a file that cannot be read is an error; else it is named and left out */
+  bool strict; /* a file that cannot be read is an error; else it is named and left out */
   const clm_log *log;
   /* Where slots live, so that they can be memory a device reads directly. Both NULL: host memory.
    * allocate returns CLM_OK and memory of size_bytes aligned to 64. */
@@ -47,11 +47,11 @@ typedef struct clm__batch {
 } clm__batch;
 
 typedef struct clm__loader_stats {
-  double wait_seconds;       /* the consumer waited in clm__loader_next */
+  double wait_seconds; /* the consumer waited in clm__loader_next */
   uint64_t images_decoded;
   uint64_t images_from_cache;
   uint64_t images_skipped;
-  uint64_t cache_bytes;      /* held now */
+  uint64_t cache_bytes;       /* held now */
   uint64_t cache_bound_bytes; /* most it will hold; 0 where it streams */
 } clm__loader_stats;
 

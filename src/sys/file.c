@@ -15,42 +15,61 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static clm_status read_all(int descriptor, const char *path, size_t limit_bytes, char **content,
-                           size_t *size_bytes)
+static clm_status read_all(int descriptor, const char *path, size_t limit_bytes,
+                           clm__file_buffer *buffer)
 {
   struct stat info;
   CLM_REQUIRE(fstat(descriptor, &info) == 0, CLM_IO, "cannot read %s: %s", path, strerror(errno));
-  CLM_REQUIRE(!S_ISDIR(info.st_mode), CLM_NO_INPUT, "cannot read %s: it is a folder", path);
+  CLM_REQUIRE(S_ISREG(info.st_mode), CLM_NO_INPUT, "cannot read %s: it is %s", path,
+              S_ISDIR(info.st_mode) ? "a folder" : "not a plain file");
   CLM_REQUIRE((uint64_t)info.st_size <= limit_bytes, CLM_BAD_DATA,
               "%s is too large: %lld bytes, the limit is %zu", path, (long long)info.st_size,
               limit_bytes);
   const size_t size = (size_t)info.st_size;
-  char *buffer = NULL;
-  CLM_TRY(clm__mem_alloc(size + 1, 1, &buffer));
+  if (size >= buffer->capacity_bytes) {
+    CLM_TRY(clm__mem_resize(size + 1, 1, &buffer->bytes));
+    buffer->capacity_bytes = size + 1;
+  }
   size_t done = 0;
   while (done < size) {
-    const ssize_t got = read(descriptor, buffer + done, size - done);
+    const ssize_t got = read(descriptor, buffer->bytes + done, size - done);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      const int code = errno;
-      clm__mem_free(buffer);
-      CLM_FAIL(CLM_IO, "cannot read %s: %s", path, strerror(code));
-    }
+    CLM_REQUIRE(got >= 0, CLM_IO, "cannot read %s: %s", path, strerror(errno));
     if (got == 0) break;
     done += (size_t)got;
   }
-  *content = buffer;
-  *size_bytes = done;
+  buffer->bytes[done] = '\0';
+  buffer->size_bytes = done;
   return CLM_OK;
+}
+
+clm_status clm__file_read_into(const char *path, size_t limit_bytes, clm__file_buffer *buffer)
+{
+  /* Without O_NONBLOCK opening a pipe would wait for its writer, perhaps for ever. */
+  const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  CLM_REQUIRE(descriptor >= 0, CLM_NO_INPUT, "cannot open %s: %s", path, strerror(errno));
+  const clm_status status = read_all(descriptor, path, limit_bytes, buffer);
+  (void)close(descriptor);
+  return status;
+}
+
+void clm__file_buffer_fini(clm__file_buffer *buffer)
+{
+  clm__mem_free(buffer->bytes);
+  *buffer = (clm__file_buffer){0};
 }
 
 clm_status clm__file_read(const char *path, size_t limit_bytes, char **content, size_t *size_bytes)
 {
-  const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  CLM_REQUIRE(descriptor >= 0, CLM_NO_INPUT, "cannot open %s: %s", path, strerror(errno));
-  const clm_status status = read_all(descriptor, path, limit_bytes, content, size_bytes);
-  (void)close(descriptor);
-  return status;
+  clm__file_buffer buffer = {0};
+  const clm_status status = clm__file_read_into(path, limit_bytes, &buffer);
+  if (status != CLM_OK) {
+    clm__file_buffer_fini(&buffer);
+    return status;
+  }
+  *content = buffer.bytes;
+  *size_bytes = buffer.size_bytes;
+  return CLM_OK;
 }
 
 /* Writes everything and flushes it. errno tells the reason where the result is false. */
@@ -88,8 +107,8 @@ clm_status clm__file_temporary_name(const char *path, char **temporary)
 {
   static atomic_uint counter;
   clm__str name = {0};
-  CLM_TRY(clm__str_add(&name, "%s.%ld.%u.tmp", path, (long)getpid(),
-                       atomic_fetch_add(&counter, 1)));
+  CLM_TRY(
+      clm__str_add(&name, "%s.%ld.%u.tmp", path, (long)getpid(), atomic_fetch_add(&counter, 1)));
   return clm__str_take(&name, temporary);
 }
 
@@ -248,8 +267,7 @@ clm_status clm__file_list(const char *folder, clm__file_listing *listing)
     clm__file_listing_fini(&found);
     return status;
   }
-  if (found.count > 1)
-    qsort(found.entries, found.count, sizeof *found.entries, compare_entries);
+  if (found.count > 1) qsort(found.entries, found.count, sizeof *found.entries, compare_entries);
   *listing = found;
   return CLM_OK;
 }

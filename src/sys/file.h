@@ -9,10 +9,23 @@
 #include <stdint.h>
 
 /* Reads a whole file into memory that the caller takes (clm__mem_free); one NUL byte follows the
- * content and is not counted. Errors: NO_INPUT (cannot be opened), IO (cannot be read), BAD_DATA
- * (more than limit_bytes), NO_MEMORY. */
+ * content and is not counted. Errors: NO_INPUT (cannot be opened, is no plain file), IO (cannot be
+ * read), BAD_DATA (more than limit_bytes), NO_MEMORY. */
 CLM_MUST_CHECK clm_status clm__file_read(const char *path, size_t limit_bytes, char **content,
                                          size_t *size_bytes);
+
+/* Memory that one file after the other is read into. Zeroed, it is valid and empty. */
+typedef struct clm__file_buffer {
+  char *bytes;
+  size_t size_bytes;     /* of the file read last */
+  size_t capacity_bytes; /* of the memory */
+} clm__file_buffer;
+
+/* clm__file_read into kept memory, which grows where a file needs more. The content is undefined
+ * after a failure. */
+CLM_MUST_CHECK clm_status clm__file_read_into(const char *path, size_t limit_bytes,
+                                              clm__file_buffer *buffer);
+void clm__file_buffer_fini(clm__file_buffer *buffer);
 
 /* Writes a file so that, whatever happens, `path` holds either the old or the whole new content:
  * a temporary name in the same folder, flushed to the device, then renamed; the folder is flushed

@@ -7,6 +7,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 clm_status clm__thread_start(clm__thread *thread, const char *name, void *(*run)(void *),
                              void *argument)
@@ -28,6 +31,14 @@ void clm__thread_join(clm__thread *thread)
   if (!thread->running) return;
   (void)pthread_join(thread->id, NULL);
   thread->running = false;
+}
+
+void clm__thread_give_way(void)
+{
+#ifdef SYS_gettid
+  const int nice_value = 10;
+  (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), nice_value);
+#endif
 }
 
 /* The quota of the control group (v2) in whole processors, 0 where there is none. */

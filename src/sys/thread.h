@@ -20,6 +20,10 @@ CLM_MUST_CHECK clm_status clm__thread_start(clm__thread *thread, const char *nam
 /* Waits for the thread's end; does nothing where it was never started. */
 void clm__thread_join(clm__thread *thread);
 
+/* Lets the calling thread give way to threads of normal priority, where the system can do that for
+ * a single thread (Linux); otherwise nothing changes. */
+void clm__thread_give_way(void);
+
 /* The number of processors this process may run on, at least 1 (affinity and cgroup quota). */
 int clm__thread_processors(void);
 
