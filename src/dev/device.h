@@ -77,7 +77,8 @@ CLM_MUST_CHECK clm_status clm__device_select(const clm__device_info *infos, size
 /* Work done so far; a test asserts that a step adds nothing to some of these. */
 typedef struct clm__device_counts {
   atomic_uint_fast64_t buffers_created;
-  atomic_uint_fast64_t programs_built;
+  atomic_uint_fast64_t programs_built;  /* from source */
+  atomic_uint_fast64_t programs_loaded; /* from the disk */
   atomic_uint_fast64_t kernels_enqueued;
   atomic_uint_fast64_t finishes; /* and blocking copies */
   atomic_uint_fast64_t bytes_to_device;

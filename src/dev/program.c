@@ -4,6 +4,7 @@
 #include "base/num.h"
 #include "base/str.h"
 #include "base/testswitch.h"
+#include "dev/program_cache.h"
 #include "dev/program_table.h"
 #include "dev/source.h"
 #include "sys/clock.h"
@@ -22,6 +23,8 @@ struct clm__program {
   char *file;
   char *options; /* all of them */
   program_state state;
+  bool is_on_disk;
+  char *key; /* of its binary on disk */
   cl_program handle;
 };
 
@@ -49,6 +52,7 @@ static void destroy_program(clm__program *program)
   if (program->handle != NULL) (void)clReleaseProgram(program->handle);
   clm__mem_free(program->file);
   clm__mem_free(program->options);
+  clm__mem_free(program->key);
   clm__mem_free(program);
 }
 
@@ -149,24 +153,93 @@ static clm_status fail_build(const clm__program *program, cl_int code)
   return status;
 }
 
+/* A message from whichever thread builds, one at a time. */
+static void tell(clm__device *device, clm_log_level level, const char *message)
+{
+  (void)pthread_mutex_lock(&device->lock);
+  clm__log(device->log, level, "%s", message);
+  (void)pthread_mutex_unlock(&device->lock);
+}
+
+/* Says once a device why nothing seems to happen. */
+static void tell_first(clm__device *device)
+{
+  (void)pthread_mutex_lock(&device->lock);
+  if (!device->programs->has_told)
+    clm__log(device->log, CLM_LOG_INFO, "Building the kernels for %s (%s)%s ...", device->info.id,
+             device->info.name, device->cache_folder != NULL ? ", in the first run only" : "");
+  device->programs->has_told = true;
+  (void)pthread_mutex_unlock(&device->lock);
+}
+
+static void tell_built(const clm__program *program, double seconds)
+{
+  char message[512], *log = NULL;
+  snprintf(message, sizeof message, "built %s (%s) in %.2f s", program->file, program->options,
+           seconds);
+  tell(program->device, CLM_LOG_DETAIL, message);
+  if (read_log(program, &log) != CLM_OK) return;
+  if (strstr(log, "warning") != NULL) tell(program->device, CLM_LOG_DETAIL, log);
+  clm__mem_free(log);
+}
+
 static clm_status build_source(clm__program *program, const char *source)
 {
   clm__device *device = program->device;
+  const double start = clm__clock_seconds();
   cl_int code = CL_SUCCESS;
+  tell_first(device);
   program->handle = clCreateProgramWithSource(device->context, 1, &source, NULL, &code);
   CLM_TRY(clm__cl_check(device, code, "clCreateProgramWithSource"));
   code = clBuildProgram(program->handle, 1, &device->handle, program->options, NULL, NULL);
-  return code == CL_SUCCESS ? CLM_OK : fail_build(program, code);
+  if (code != CL_SUCCESS) return fail_build(program, code);
+  atomic_fetch_add(&device->counts.programs_built, 1);
+  tell_built(program, clm__clock_seconds() - start);
+  return CLM_OK;
+}
+
+static clm_status load_or_build(clm__program *program, const char *source)
+{
+  clm__device *device = program->device;
+  CLM_TRY(clm__program_cache_key(device, source, program->options, &program->key));
+  CLM_TRY(clm__program_cache_load(device, program->file, program->key, program->options,
+                                  &program->handle));
+  if (program->handle == NULL) return build_source(program, source);
+  program->is_on_disk = true;
+  atomic_fetch_add(&device->counts.programs_loaded, 1);
+  return CLM_OK;
 }
 
 static clm_status build(clm__program *program, const char *text)
 {
   char *source = NULL;
   CLM_TRY(join_source(program->file, text, &source));
-  const clm_status status = build_source(program, source);
+  const clm_status status = load_or_build(program, source);
   clm__mem_free(source);
-  if (status == CLM_OK) atomic_fetch_add(&program->device->counts.programs_built, 1);
   return status;
+}
+
+/* The thread's error stays as it was: devices are closed on the way out of a failure. */
+static void store(clm__program *program)
+{
+  clm__device *device = program->device;
+  const clm_error before = *clm_error_last();
+  program->is_on_disk = true; /* tried once: a folder that cannot be written stays so */
+  if (clm__program_cache_store(device, program->file, program->key, program->handle) == CLM_OK)
+    return;
+  clm__log(device->log, CLM_LOG_DETAIL, "the kernels of %s are not kept: %s", program->file,
+           clm_error_last()->message);
+  clm_error_clear();
+  if (before.status != CLM_OK) (void)clm__error_raise(&before);
+}
+
+void clm__program_store_all(clm__device *device)
+{
+  if (device->cache_folder == NULL || device->programs == NULL) return;
+  (void)pthread_mutex_lock(&device->lock);
+  for (clm__program *at = device->programs->first; at != NULL; at = at->next)
+    if (at->state == READY && !at->is_on_disk) store(at);
+  (void)pthread_mutex_unlock(&device->lock);
 }
 
 /* Under the lock: the program with these options, NULL where there is none. */

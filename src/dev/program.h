@@ -2,7 +2,8 @@
  *
  * The key of a binary is everything that can change it: both sources, options, device, driver and
  * platform version, and the version of this format. A damaged or foreign entry is a miss. Entries
- * are written under a temporary name and renamed, so that processes may share the folder. */
+ * are written under a temporary name and renamed, so that processes may share the folder.
+ * docs/devices.md says when they are written and why then. */
 #ifndef CLM_DEV_PROGRAM_H
 #define CLM_DEV_PROGRAM_H
 
@@ -21,6 +22,11 @@ CLM_MUST_CHECK clm_status clm__program_get(clm__device *device, const char *file
 CLM_MUST_CHECK clm_status clm__program_get_text(clm__device *device, const char *file,
                                                 const char *text, const char *options,
                                                 clm__program **program);
+
+/* Writes the binaries of all programs that are not on disk yet; closing the device does so too.
+ * Call it when every kernel has run once: some drivers finish their work as late as that. A binary
+ * that cannot be written is told as a DETAIL. Threads: one at a time with the other calls. */
+void clm__program_store_all(clm__device *device);
 
 /* A kernel with its own arguments. */
 typedef struct clm__kernel {
