@@ -18,10 +18,10 @@ if [ -z "${CLEMATIS_KERAS_PYTHON-}" ]; then
   fi
 fi
 export CLEMATIS_KERAS_PYTHON
-"$CLEMATIS_KERAS_PYTHON" -c 'import os
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-import keras, tensorflow
-print("Keras", keras.__version__, "on TensorFlow", tensorflow.__version__)' ||
+"$CLEMATIS_KERAS_PYTHON" -c 'import keras, tensorflow
+print("Keras", keras.__version__, "on TensorFlow", tensorflow.__version__)' 2>"$CLM_FULL/keras" || {
+  tail -n 5 "$CLM_FULL/keras"
   skip "$CLEMATIS_KERAS_PYTHON cannot import keras and tensorflow"
+}
 ctest --test-dir build -N -L '^keras$' | grep -q 'Test *#' || skip "no test has the label keras"
 run_ctest build --label-regex '^keras$'

@@ -2,7 +2,7 @@
 # libFuzzer on every reader of outside bytes, CLM_FUZZ_SECONDS (60) seconds each
 . tests/full/lib.sh
 ls tests/fuzz/fuzz_*.c >/dev/null 2>&1 || skip "there are no fuzz targets"
-need clang llvm
+need clang-19 libclang-rt-19-dev
 seconds=${CLM_FUZZ_SECONDS:-60}
 names=$(find tests/fuzz -name "fuzz_*.c" | sed "s,.*/,,; s,\.c\$,," | sort)
 # shellcheck disable=SC2086 # names are words

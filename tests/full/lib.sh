@@ -72,7 +72,8 @@ try() {
     status=$?
     count 0 1 0
     echo "FAILED  $what (status $status)"
-    tail -n 40 "$CLM_FULL/try" | sed 's/^/    /'
+    { grep -E -m 16 'ERROR|runtime error|^ +#[0-9] ' "$CLM_FULL/try"; tail -n 25 "$CLM_FULL/try"; } |
+      sed 's/^/    /'
     return 1
   fi
 }
