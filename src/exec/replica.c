@@ -1,0 +1,193 @@
+#include "exec/replica.h"
+
+#include "base/mem.h"
+#include "exec/replica_private.h"
+
+/* ---- weights and slots ---- */
+
+clm_status clm__replica_write_weights(clm__replica *replica, const float *values)
+{
+  return clm__params_write(&replica->params, values);
+}
+
+clm_status clm__replica_read_weights(clm__replica *replica, float *values)
+{
+  return clm__params_read(&replica->params, values);
+}
+
+static size_t trained_bytes(const clm__replica *replica)
+{
+  return replica->config.weights->trainable_elements * sizeof(float);
+}
+
+clm_status clm__replica_write_slots(clm__replica *replica, const clm__optim_state *state)
+{
+  CLM_ASSERT(state->slot_count == replica->params.slot_count);
+  for (int i = 0; i < state->slot_count; i++)
+    CLM_TRY(clm__buffer_write(replica->device, replica->params.slots[i], 0, state->slots[i],
+                              trained_bytes(replica), true));
+  return CLM_OK;
+}
+
+clm_status clm__replica_read_slots(clm__replica *replica, clm__optim_state *state)
+{
+  CLM_ASSERT(state->slot_count == replica->params.slot_count);
+  for (int i = 0; i < state->slot_count; i++)
+    CLM_TRY(clm__buffer_read(replica->device, replica->params.slots[i], 0, state->slots[i],
+                             trained_bytes(replica), true));
+  return CLM_OK;
+}
+
+clm_status clm__replica_read_gradients(clm__replica *replica, float *values)
+{
+  if (replica->params.gradients == NULL) return CLM_OK;
+  return clm__buffer_read(replica->device, replica->params.gradients, 0, values,
+                          trained_bytes(replica), true);
+}
+
+clm_status clm__replica_write_gradients(clm__replica *replica, const float *values)
+{
+  if (replica->params.gradients == NULL) return CLM_OK;
+  return clm__buffer_write(replica->device, replica->params.gradients, 0, values,
+                           trained_bytes(replica), true);
+}
+
+/* ---- steps ---- */
+
+static clm_status write_input(clm__replica *replica, const clm__runner *runner,
+                              const clm__replica_input *input)
+{
+  const size_t count = (size_t)input->count;
+  const size_t image_bytes =
+      clm__shape_elements(&replica->config.graph->input_shape) * sizeof(float);
+  CLM_TRY(clm__buffer_write(replica->device, clm__runner_input(runner), 0, input->pixels,
+                            count * image_bytes, false));
+  if (input->labels != NULL)
+    CLM_TRY(clm__buffer_write(replica->device, replica->labels, 0, input->labels,
+                              count * sizeof *input->labels, false));
+  if (input->image_ids != NULL)
+    CLM_TRY(clm__buffer_write(replica->device, replica->image_ids, 0, input->image_ids,
+                              count * sizeof *input->image_ids, false));
+  return CLM_OK;
+}
+
+static clm_status enqueue_loss(clm__replica *replica, const clm__runner *runner, int batch,
+                               cl_mem gradient)
+{
+  const clm__loss_args args = {.batch = batch,
+                               .x = clm__runner_output(runner),
+                               .labels = replica->labels,
+                               .dx = gradient,
+                               .losses = replica->losses,
+                               .hits = replica->hits};
+  CLM_TRY(replica->config.loss->enqueue(&replica->loss, &args));
+  const size_t size_bytes = (size_t)batch * sizeof(float);
+  CLM_TRY(clm__buffer_read(replica->device, replica->losses, 0, replica->host_losses, size_bytes,
+                           false));
+  return clm__buffer_read(replica->device, replica->hits, 0, replica->host_hits, size_bytes, false);
+}
+
+static clm_status check_step(clm__replica *replica, int batch, cl_mem gradients)
+{
+  CLM_TRY(clm__gradient_check_enqueue(&replica->check, replica->losses, batch, gradients,
+                                      replica->config.weights->trainable_elements, replica->stop,
+                                      replica->square_sum));
+  return clm__buffer_read(replica->device, replica->stop, 0, &replica->host_stop,
+                          sizeof replica->host_stop, false);
+}
+
+static clm_status no_images(clm__replica *replica)
+{
+  replica->count_in_flight = 0;
+  replica->host_stop = 0;
+  if (replica->params.gradients == NULL) return CLM_OK;
+  CLM_TRY(clm__buffer_fill(replica->device, replica->stop, 0, sizeof(cl_int), 0.0F));
+  return clm__buffer_fill(replica->device, replica->params.gradients, 0, trained_bytes(replica),
+                          0.0F);
+}
+
+clm_status clm__replica_compute(clm__replica *replica, const clm__replica_input *input)
+{
+  CLM_ASSERT(replica->train.runner != NULL);
+  CLM_ASSERT(input->count <= replica->config.batch_max);
+  if (input->count == 0) return no_images(replica);
+  clm__runner *runner = replica->train.runner;
+  replica->count_in_flight = input->count;
+  CLM_TRY(write_input(replica, runner, input));
+  const clm__runner_call call = {.batch = input->count,
+                                 .image_ids = replica->image_ids,
+                                 .seed = replica->config.seed,
+                                 .epoch = input->epoch};
+  CLM_TRY(clm__runner_forward(runner, &call));
+  CLM_TRY(enqueue_loss(replica, runner, input->count, clm__runner_output_gradient(runner)));
+  CLM_TRY(clm__runner_backward(runner, &call));
+  return check_step(replica, input->count, replica->params.gradients);
+}
+
+clm_status clm__replica_update(clm__replica *replica, const clm__replica_update_args *args)
+{
+  if (replica->params.trained == NULL) return CLM_OK;
+  clm__optim_args optim = {.elements = replica->config.weights->trainable_elements,
+                           .w = replica->params.trained,
+                           .g = replica->params.gradients,
+                           .stop = replica->stop,
+                           .gradient_scale = args->gradient_scale,
+                           .learning_rate = args->learning_rate,
+                           .iterations = args->iterations};
+  for (int i = 0; i < replica->params.slot_count; i++) optim.slots[i] = replica->params.slots[i];
+  return replica->optim.optim->enqueue(&replica->optim, &optim);
+}
+
+clm_status clm__replica_evaluate(clm__replica *replica, const clm__replica_input *input)
+{
+  CLM_ASSERT(replica->evaluate.runner != NULL);
+  CLM_ASSERT(input->count <= replica->config.batch_max);
+  replica->count_in_flight = input->count;
+  replica->host_stop = 0;
+  if (input->count == 0) return CLM_OK;
+  clm__runner *runner = replica->evaluate.runner;
+  CLM_TRY(write_input(replica, runner, input));
+  const clm__runner_call call = {.batch = input->count};
+  CLM_TRY(clm__runner_forward(runner, &call));
+  return enqueue_loss(replica, runner, input->count, NULL);
+}
+
+clm_status clm__replica_finish(clm__replica *replica, clm__replica_result *result)
+{
+  CLM_TRY(clm__device_finish(replica->device));
+  clm__replica_result figures = {.count = replica->count_in_flight,
+                                 .is_finite = replica->host_stop == 0};
+  for (int i = 0; i < figures.count; i++) {
+    figures.loss_sum += (double)replica->host_losses[i];
+    figures.hit_count += replica->host_hits[i] > 0.5F;
+  }
+  replica->count_in_flight = 0;
+  *result = figures;
+  return CLM_OK;
+}
+
+clm_status clm__replica_predict(clm__replica *replica, const clm__replica_input *input,
+                                float *probabilities)
+{
+  CLM_ASSERT(replica->predict.runner != NULL);
+  CLM_ASSERT(input->count <= replica->config.batch_max);
+  if (input->count == 0) return CLM_OK;
+  clm__runner *runner = replica->predict.runner;
+  CLM_TRY(write_input(replica, runner, input));
+  const clm__runner_call call = {.batch = input->count};
+  CLM_TRY(clm__runner_forward(runner, &call));
+  return clm__buffer_read(replica->device, clm__runner_output(runner), 0, probabilities,
+                          (size_t)input->count * (size_t)replica->classes * sizeof(float), true);
+}
+
+/* ---- telling ---- */
+
+uint64_t clm__replica_device_bytes(const clm__replica *replica) { return replica->device_bytes; }
+
+clm_status clm__replica_describe(const clm__replica *replica, char **text)
+{
+  const clm__runner *runner = replica->train.runner;
+  if (runner == NULL) runner = replica->evaluate.runner;
+  if (runner == NULL) runner = replica->predict.runner;
+  return clm__runner_describe(runner, text);
+}

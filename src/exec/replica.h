@@ -1,0 +1,99 @@
+/* A model on one device: trains, evaluates, predicts. One host thread at a time uses a replica.
+ *
+ * A training step is two calls, so that gradients of several replicas can be summed in between:
+ * clm__replica_compute (forward, loss, backward) and clm__replica_update (optimizer). Both only
+ * enqueue; clm__replica_finish waits once and hands the figures over. */
+#ifndef CLM_EXEC_REPLICA_H
+#define CLM_EXEC_REPLICA_H
+
+#include "exec/runner.h"
+#include "op/loss.h"
+#include "op/optim.h"
+
+typedef struct clm__replica_config {
+  clm__device *device;          /* borrowed until the replica is destroyed */
+  const clm__graph *graph;      /* borrowed too */
+  const clm__weights *weights;  /* the layout; borrowed too */
+  int batch_max;
+  const clm__loss *loss;        /* NULL: predicts only */
+  const void *loss_attributes;  /* borrowed until destroyed */
+  const clm__optim_state *optim_state; /* NULL: does not train; else its optimizer, attributes and
+                                          number of slots are taken; borrowed until destroyed */
+  uint64_t seed;                /* of dropout */
+  const clm__tune *tune;        /* may be NULL */
+  const char *variant;          /* wish, may be NULL */
+  int threads;                  /* that build programs */
+  const clm_log *log;
+} clm__replica_config;
+
+typedef struct clm__replica clm__replica;
+
+/* Builds the programs and takes all the memory there will ever be. Errors: DEVICE_MEMORY (needed,
+ * available, and the largest batch that fits), USAGE, DEVICE_FAILED, NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__replica_create(const clm__replica_config *config,
+                                              clm__replica **replica);
+void clm__replica_destroy(clm__replica *replica);
+
+/* All weights to and from the device; [weights->elements]. Blocking. */
+CLM_MUST_CHECK clm_status clm__replica_write_weights(clm__replica *replica, const float *values);
+CLM_MUST_CHECK clm_status clm__replica_read_weights(clm__replica *replica, float *values);
+
+/* The optimizer's slots to and from the device. Blocking. */
+CLM_MUST_CHECK clm_status clm__replica_write_slots(clm__replica *replica,
+                                                   const clm__optim_state *state);
+CLM_MUST_CHECK clm_status clm__replica_read_slots(clm__replica *replica, clm__optim_state *state);
+
+/* Images for one call. Borrowed until clm__replica_finish. */
+typedef struct clm__replica_input {
+  const float *pixels;       /* [count,H,W,C] */
+  const int32_t *labels;     /* [count]; NULL when predicting */
+  const uint32_t *image_ids; /* [count]; NULL when not training */
+  int count;                 /* 0..batch_max; 0 enqueues nothing and counts as all zero */
+  uint32_t epoch;
+} clm__replica_input;
+
+/* Figures of one call. */
+typedef struct clm__replica_result {
+  double loss_sum;   /* over the images */
+  int hit_count;
+  int count;
+  bool is_finite;    /* losses and gradients: where false the weights were left as they were */
+} clm__replica_result;
+
+/* Enqueue forward in training mode, loss and backward: gradients are sums over the images. */
+CLM_MUST_CHECK clm_status clm__replica_compute(clm__replica *replica,
+                                               const clm__replica_input *input);
+
+/* Enqueue the optimizer on gradients * gradient_scale. iterations: updates done before. It does
+ * nothing on the device where the step is not finite. */
+typedef struct clm__replica_update_args {
+  float gradient_scale;
+  float learning_rate;
+  int64_t iterations;
+} clm__replica_update_args;
+CLM_MUST_CHECK clm_status clm__replica_update(clm__replica *replica,
+                                              const clm__replica_update_args *args);
+
+/* Enqueue forward in inference mode and the loss. */
+CLM_MUST_CHECK clm_status clm__replica_evaluate(clm__replica *replica,
+                                                const clm__replica_input *input);
+
+/* Wait for what was enqueued since the last finish and give its figures. */
+CLM_MUST_CHECK clm_status clm__replica_finish(clm__replica *replica, clm__replica_result *result);
+
+/* Probabilities of up to batch_max images: [count, classes]; waits. */
+CLM_MUST_CHECK clm_status clm__replica_predict(clm__replica *replica,
+                                               const clm__replica_input *input,
+                                               float *probabilities);
+
+/* All gradients, blocking: [weights->trainable_elements]. For tests and for summing replicas. */
+CLM_MUST_CHECK clm_status clm__replica_read_gradients(clm__replica *replica, float *values);
+CLM_MUST_CHECK clm_status clm__replica_write_gradients(clm__replica *replica, const float *values);
+
+/* The bytes of device memory it holds. */
+uint64_t clm__replica_device_bytes(const clm__replica *replica);
+
+/* Which variants run, a line a pass. Taken by the caller. */
+CLM_MUST_CHECK clm_status clm__replica_describe(const clm__replica *replica, char **text);
+
+#endif

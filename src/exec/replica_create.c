@@ -1,0 +1,256 @@
+#include "exec/replica_private.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/num.h"
+
+#include <string.h>
+
+/* ---- nets and runners ---- */
+
+typedef struct fusion_judge {
+  const clm__device_info *info;
+  const char *variant;
+} fusion_judge;
+
+/* A fused op without a kernel of its own on this device would only hide faster parts. */
+static bool accepts_fusion(void *user, const clm__op *fused, const void *attributes,
+                           const clm__shape *inputs)
+{
+  const fusion_judge *judge = user;
+  clm__problem problem = {.op = fused, .attributes = attributes, .input_count = 1};
+  problem.inputs[0] = inputs[0];
+  problem.batch_max = 1;
+  /* infer may complete attributes, so it gets a copy. */
+  void *copy = NULL;
+  if (clm__mem_alloc(1, fused->attribute_bytes, &copy) != CLM_OK) return false;
+  memcpy(copy, attributes, fused->attribute_bytes);
+  const bool inferred = fused->infer(copy, inputs, 1, &problem.spec) == CLM_OK;
+  problem.attributes = copy;
+  const bool accepted =
+      inferred && (fused->keras_class != NULL ||
+                   clm__choice_accepts_fusion(judge->variant, &problem, judge->info));
+  clm__mem_free(copy);
+  return accepted;
+}
+
+static clm_status make_mode(clm__replica *replica, bool training, bool logits, replica_mode *mode)
+{
+  const clm__replica_config *config = &replica->config;
+  fusion_judge judge = {.info = &replica->device->info, .variant = config->variant};
+  const clm__net_options options = {.training = training,
+                                    .logits = logits,
+                                    .accepts = accepts_fusion,
+                                    .accepts_user = &judge};
+  CLM_TRY(clm__net_create(config->graph, config->weights, &options, &mode->net));
+  const clm__runner_config runner = {.device = replica->device,
+                                     .net = mode->net,
+                                     .batch_max = config->batch_max,
+                                     .tune = config->tune,
+                                     .variant = config->variant,
+                                     .threads = config->threads};
+  return clm__runner_create(&runner, &mode->runner);
+}
+
+static clm_status make_modes(clm__replica *replica)
+{
+  const bool has_loss = replica->config.loss != NULL;
+  if (replica->config.optim_state != NULL)
+    CLM_TRY(make_mode(replica, true, true, &replica->train));
+  if (has_loss) CLM_TRY(make_mode(replica, false, true, &replica->evaluate));
+  if (!has_loss) CLM_TRY(make_mode(replica, false, false, &replica->predict));
+  return CLM_OK;
+}
+
+/* ---- memory ---- */
+
+static int slot_count(const clm__replica *replica)
+{
+  return replica->config.optim_state != NULL ? replica->config.optim_state->slot_count : -1;
+}
+
+static size_t small_bytes(int batch_max) { return (size_t)batch_max * 4 * sizeof(float) + 8; }
+
+static uint64_t bytes_for_batch(const clm__replica *replica, int batch_max)
+{
+  const clm__runner *runners[] = {replica->train.runner, replica->evaluate.runner,
+                                  replica->predict.runner};
+  size_t largest = 0;
+  for (size_t i = 0; i < sizeof runners / sizeof *runners; i++) {
+    if (runners[i] == NULL) continue;
+    const size_t size_bytes = clm__runner_bytes_for_batch(runners[i], batch_max);
+    if (size_bytes == SIZE_MAX) return UINT64_MAX;
+    largest = clm__max_size(largest, size_bytes);
+  }
+  return (uint64_t)largest + clm__params_size_bytes(replica->config.weights, slot_count(replica)) +
+         small_bytes(batch_max);
+}
+
+int clm__replica_largest_batch(const clm__replica *replica, uint64_t available_bytes)
+{
+  int fits = 0;
+  int too_large = replica->config.batch_max;
+  while (too_large - fits > 1) {
+    const int middle = fits + (too_large - fits) / 2;
+    if (bytes_for_batch(replica, middle) <= available_bytes)
+      fits = middle;
+    else
+      too_large = middle;
+  }
+  return fits;
+}
+
+static clm_status refuse_memory(const clm__replica *replica, uint64_t needed_bytes)
+{
+  const clm__device_info *info = &replica->device->info;
+  const int largest = clm__replica_largest_batch(replica, info->memory_bytes);
+  if (largest == 0)
+    CLM_FAIL(CLM_DEVICE_MEMORY,
+             "the model does not fit on %s (%s): it needs %.1f MiB, the device has %.1f MiB; not "
+             "even a batch of 1 fits, use a smaller image or model",
+             info->id, info->name, (double)needed_bytes / 1048576.0,
+             (double)info->memory_bytes / 1048576.0);
+  CLM_FAIL(CLM_DEVICE_MEMORY,
+           "a batch of %d does not fit on %s (%s): it needs %.1f MiB, the device has %.1f MiB; the "
+           "largest batch that fits is %d (--batch-size %d)",
+           replica->config.batch_max, info->id, info->name, (double)needed_bytes / 1048576.0,
+           (double)info->memory_bytes / 1048576.0, largest, largest);
+}
+
+static void widen_arenas(const clm__runner *runner, clm__plan_arenas *arenas)
+{
+  if (runner == NULL) return;
+  const clm__plan_arenas *wanted = clm__runner_arenas(runner);
+  arenas->count = clm__max_int(arenas->count, wanted->count);
+  for (int i = 0; i < wanted->count; i++)
+    arenas->size_bytes[i] = clm__max_size(arenas->size_bytes[i], wanted->size_bytes[i]);
+}
+
+static clm_status make_arenas(clm__replica *replica)
+{
+  clm__plan_arenas arenas = {0};
+  widen_arenas(replica->train.runner, &arenas);
+  widen_arenas(replica->evaluate.runner, &arenas);
+  widen_arenas(replica->predict.runner, &arenas);
+  for (int i = 0; i < arenas.count; i++) {
+    CLM_TRY(clm__buffer_create(replica->device, arenas.size_bytes[i], &replica->arenas[i]));
+    replica->arena_count = i + 1;
+    replica->device_bytes += arenas.size_bytes[i];
+  }
+  return CLM_OK;
+}
+
+static clm_status make_memory(clm__replica *replica)
+{
+  const uint64_t needed = bytes_for_batch(replica, replica->config.batch_max);
+  if (needed > replica->device->info.memory_bytes) return refuse_memory(replica, needed);
+  CLM_TRY(make_arenas(replica));
+  CLM_TRY(clm__params_init(&replica->params, replica->device, replica->config.weights,
+                           slot_count(replica)));
+  replica->device_bytes +=
+      clm__params_size_bytes(replica->config.weights, slot_count(replica)) +
+      small_bytes(replica->config.batch_max);
+  replica_mode *modes[] = {&replica->train, &replica->evaluate, &replica->predict};
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+    if (modes[i]->runner != NULL)
+      CLM_TRY(clm__runner_bind(modes[i]->runner, replica->arenas, &replica->params));
+  return CLM_OK;
+}
+
+/* ---- loss and optimizer ---- */
+
+static clm__loss_head loss_head(const clm__replica *replica)
+{
+  const clm__replica_config *config = &replica->config;
+  if (config->loss->from_logits(config->loss_attributes)) return CLM__HEAD_LOGITS;
+  return replica->evaluate.net->ends_in_softmax ? CLM__HEAD_SOFTMAX : CLM__HEAD_PROBABILITIES;
+}
+
+static clm_status make_loss(clm__replica *replica)
+{
+  const clm__replica_config *config = &replica->config;
+  if (config->loss == NULL) return CLM_OK;
+  const size_t size_bytes = (size_t)config->batch_max * sizeof(float);
+  CLM_TRY(clm__buffer_create(replica->device, size_bytes, &replica->labels));
+  CLM_TRY(clm__buffer_create(replica->device, size_bytes, &replica->image_ids));
+  CLM_TRY(clm__buffer_create(replica->device, size_bytes, &replica->losses));
+  CLM_TRY(clm__buffer_create(replica->device, size_bytes, &replica->hits));
+  CLM_TRY(clm__buffer_create(replica->device, sizeof(cl_int), &replica->stop));
+  CLM_TRY(clm__buffer_create(replica->device, sizeof(cl_float), &replica->square_sum));
+  CLM_TRY(clm__mem_alloc((size_t)config->batch_max, sizeof(float), &replica->host_losses));
+  CLM_TRY(clm__mem_alloc((size_t)config->batch_max, sizeof(float), &replica->host_hits));
+  return clm__loss_instance_init(&replica->loss, config->loss, config->loss_attributes,
+                                 loss_head(replica), replica->classes, replica->device);
+}
+
+static clm_status make_optim(clm__replica *replica)
+{
+  const clm__optim_state *state = replica->config.optim_state;
+  if (state == NULL) return CLM_OK;
+  CLM_TRY(clm__gradient_check_init(&replica->check, replica->device));
+  return clm__optim_instance_init(&replica->optim, state->optim, state->attributes,
+                                  replica->device);
+}
+
+/* ---- the whole ---- */
+
+static clm_status make_replica(clm__replica *replica)
+{
+  CLM_TRY(clm__choice_check(replica->config.variant));
+  const clm__shape *output = clm__graph_output_shape(replica->config.graph);
+  CLM_REQUIRE(output->rank == 1, CLM_BAD_DATA,
+              "the model's output has %d dimensions besides the batch: a classifier ends in one "
+              "number a class",
+              output->rank);
+  replica->classes = output->dims[0];
+  CLM_TRY(make_modes(replica));
+  CLM_TRY(make_memory(replica));
+  CLM_TRY(make_loss(replica));
+  CLM_TRY(make_optim(replica));
+  return clm__device_finish(replica->device);
+}
+
+clm_status clm__replica_create(const clm__replica_config *config, clm__replica **replica)
+{
+  CLM_ASSERT(config->optim_state == NULL || config->loss != NULL);
+  CLM_REQUIRE(config->batch_max >= 1, CLM_USAGE, "the batch size must be at least 1");
+  clm__replica *made = NULL;
+  CLM_TRY(clm__mem_alloc(1, sizeof *made, &made));
+  made->config = *config;
+  made->device = config->device;
+  const clm_status status = make_replica(made);
+  if (status != CLM_OK) {
+    clm__replica_destroy(made);
+    return status;
+  }
+  *replica = made;
+  return CLM_OK;
+}
+
+static void destroy_mode(replica_mode *mode)
+{
+  clm__runner_destroy(mode->runner);
+  clm__net_destroy(mode->net);
+}
+
+void clm__replica_destroy(clm__replica *replica)
+{
+  if (replica == NULL) return;
+  clm__optim_instance_fini(&replica->optim);
+  clm__gradient_check_fini(&replica->check);
+  clm__loss_instance_fini(&replica->loss);
+  destroy_mode(&replica->train);
+  destroy_mode(&replica->evaluate);
+  destroy_mode(&replica->predict);
+  clm__params_fini(&replica->params);
+  clm__buffer_release(&replica->labels);
+  clm__buffer_release(&replica->image_ids);
+  clm__buffer_release(&replica->losses);
+  clm__buffer_release(&replica->hits);
+  clm__buffer_release(&replica->stop);
+  clm__buffer_release(&replica->square_sum);
+  for (int i = 0; i < replica->arena_count; i++) clm__buffer_release(&replica->arenas[i]);
+  clm__mem_free(replica->host_losses);
+  clm__mem_free(replica->host_hits);
+  clm__mem_free(replica);
+}

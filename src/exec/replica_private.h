@@ -1,0 +1,46 @@
+/* What replica.c and replica_create.c share. */
+#ifndef CLM_EXEC_REPLICA_PRIVATE_H
+#define CLM_EXEC_REPLICA_PRIVATE_H
+
+#include "exec/replica.h"
+#include "op/gradient_check.h"
+
+/* One way of running the model: a lowered net and its runner. */
+typedef struct replica_mode {
+  clm__net *net;
+  clm__runner *runner;
+} replica_mode;
+
+struct clm__replica {
+  clm__replica_config config;
+  clm__device *device;
+  clm__params params;
+  replica_mode train;    /* training, ends in logits */
+  replica_mode evaluate; /* inference, ends in logits */
+  replica_mode predict;  /* inference, ends in probabilities */
+  int arena_count;
+  cl_mem arenas[CLM__ARENAS_MAX]; /* shared by the modes: only one runs at a time */
+  uint64_t device_bytes;
+
+  clm__loss_instance loss;
+  clm__optim_instance optim;
+  clm__gradient_check check;
+  int classes;
+  cl_mem labels;      /* [batch_max] int */
+  cl_mem image_ids;   /* [batch_max] uint */
+  cl_mem losses;      /* [batch_max] */
+  cl_mem hits;        /* [batch_max] */
+  cl_mem stop;        /* [1] int */
+  cl_mem square_sum;  /* [1] */
+
+  /* Host side of the figures of the call in flight. */
+  float *host_losses;
+  float *host_hits;
+  int32_t host_stop;
+  int count_in_flight;
+};
+
+/* The largest batch that fits, 0 where not even one image does. */
+int clm__replica_largest_batch(const clm__replica *replica, uint64_t available_bytes);
+
+#endif

@@ -1,0 +1,61 @@
+/* A net made ready on one device: a variant chosen and built for every pass of every node, and a
+ * view for every block of the memory plan. Running it only enqueues. */
+#ifndef CLM_EXEC_RUNNER_H
+#define CLM_EXEC_RUNNER_H
+
+#include "exec/choice.h"
+#include "exec/params.h"
+#include "graph/plan.h"
+#include "op/variant.h"
+
+typedef struct clm__runner_config {
+  clm__device *device;          /* borrowed until the runner is destroyed */
+  const clm__net *net;          /* borrowed too */
+  int batch_max;
+  const clm__tune *tune;        /* may be NULL; borrowed for the call */
+  const char *variant;          /* the user's wish, may be NULL; borrowed for the call */
+  int threads;                  /* that build programs, at least 1 */
+} clm__runner_config;
+
+typedef struct clm__runner clm__runner;
+
+/* Chooses and builds; plans memory but allocates none of it. Errors: USAGE (the wish),
+ * DEVICE_MEMORY (does not fit: see clm__runner_largest_batch), DEVICE_FAILED, NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__runner_create(const clm__runner_config *config,
+                                             clm__runner **runner);
+void clm__runner_destroy(clm__runner *runner);
+
+/* The buffers the runner needs. */
+const clm__plan_arenas *clm__runner_arenas(const clm__runner *runner);
+
+/* The bytes that batch_max would take, estimated without building anything more; SIZE_MAX where a
+ * single block is too large for the device. */
+size_t clm__runner_bytes_for_batch(const clm__runner *runner, int batch_max);
+
+/* Lays the runner's blocks into buffers at least as large as its arenas; they must outlive it. */
+CLM_MUST_CHECK clm_status clm__runner_bind(clm__runner *runner, const cl_mem *arenas,
+                                           clm__params *params);
+
+/* The net's input [batch_max,...] and output, and the gradient of the output (training). Views:
+ * borrowed from the runner. */
+cl_mem clm__runner_input(const clm__runner *runner);
+cl_mem clm__runner_output(const clm__runner *runner);
+cl_mem clm__runner_output_gradient(const clm__runner *runner);
+
+/* What random numbers of a call depend on. */
+typedef struct clm__runner_call {
+  int batch;
+  cl_mem image_ids; /* [batch] */
+  uint64_t seed;
+  uint32_t epoch;
+} clm__runner_call;
+
+/* Enqueue all forward passes, or all backward passes from the output gradient to the params'
+ * gradients. */
+CLM_MUST_CHECK clm_status clm__runner_forward(clm__runner *runner, const clm__runner_call *call);
+CLM_MUST_CHECK clm_status clm__runner_backward(clm__runner *runner, const clm__runner_call *call);
+
+/* One line a pass: node, op, shapes, variant, tuning values. Taken by the caller. */
+CLM_MUST_CHECK clm_status clm__runner_describe(const clm__runner *runner, char **text);
+
+#endif
