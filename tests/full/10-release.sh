@@ -3,4 +3,6 @@
 . tests/full/lib.sh
 ./dev setup || exit
 build release
+# The stage gpu-compilers wants to know what was built.
+export CLEMATIS_TEST_LIST_KERNELS="$CLM_FULL/kernels"
 run_ctest build --parallel "$(nproc)"

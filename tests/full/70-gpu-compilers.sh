@@ -22,19 +22,24 @@ else
   echo "left out: NVIDIA, ptxas cannot be had"
 fi
 
-# "FILE.cl<TAB>options" of every program that the library builds; without the lister each file of
-# cl/ is compiled once, with the defaults that stand in it.
+# "FILE.cl<TAB>OPTIONS<TAB>VARIANT" of every program that the tests of kernels build.
 list=$CLM_FULL/kernels
-if [ -x build/op_list_kernels ]; then
-  build/op_list_kernels | sort -u >"$list"
-else
-  (cd cl && ls ./*.cl) | sed 's|^\./||' >"$list"
+if [ ! -s "$list" ]; then
+  CLEMATIS_TEST_LIST_KERNELS=$list ctest --test-dir build -L '^(op|exec)$' >/dev/null 2>&1
 fi
+[ -s "$list" ] || skip "no test of kernels built a program"
+# Options that differ in their numbers alone are tried at both ends of what was seen.
+sort -u "$list" | awk -F '\t' '{ shape = $0; gsub(/=[0-9.+-]+[uf]?/, "=", shape)
+                                 if (!(shape in first)) first[shape] = $0; last[shape] = $0 }
+  END { for (shape in first) { print first[shape]; if (last[shape] != first[shape]) print last[shape] } }' |
+  sort >"$CLM_FULL/chosen"
+echo "$(sort -u "$list" | wc -l) programs seen, $(wc -l <"$CLM_FULL/chosen") chosen, for $targets"
 result=0
-while IFS='	' read -r file options; do
-  case $file in prelude.cl | '') continue ;; esac
+while IFS='	' read -r file options variant; do
+  # What is meant for CPUs may need more registers than a GPU has.
+  case $variant in cpu*) spill=any ;; *) spill=0 ;; esac
   # shellcheck disable=SC2086 # options are words
-  try "$file $options" $tools/cl-compile-gpus -t "$targets" -p cl/prelude.cl -I cl $options \
-    "cl/$file" </dev/null || result=1
-done <"$list"
+  try "$file ($variant) $options" $tools/cl-compile-gpus -t "$targets" --max-spill $spill \
+    -p cl/prelude.cl -I cl $options "cl/$file" </dev/null || result=1
+done <"$CLM_FULL/chosen"
 exit $result
