@@ -21,9 +21,9 @@
 inline float clm_activate(float z)
 {
 #if ACTIVATION == ACTIVATION_RELU
-  return fmax(z, 0.0f);
+  return z < 0.0f ? 0.0f : z; // keeps NaN, unlike fmax
 #elif ACTIVATION == ACTIVATION_RELU6
-  return fmin(fmax(z, 0.0f), 6.0f);
+  return z < 0.0f ? 0.0f : z > 6.0f ? 6.0f : z;
 #elif ACTIVATION == ACTIVATION_LEAKY_RELU
   return z > 0.0f ? z : 0.2f * z;
 #elif ACTIVATION == ACTIVATION_ELU

@@ -59,7 +59,8 @@ typedef struct clm__field {
   size_t offset;               /* offsetof in the attribute struct */
   bool required;               /* no default; reading fails where it is missing */
   double least, most;          /* allowed range of numbers; both 0: any */
-  double otherwise;            /* default of INT, FLOAT, BOOL, CHOICE, ACTIVATION and both of a PAIR */
+  double otherwise;            /* default of INT, FLOAT, BOOL, CHOICE, ACTIVATION, FLOAT_OR_LIST and
+                                  of all numbers of a PAIR or SIDES */
   clm__initializer initializer;/* default of INITIALIZER */
   const char *const *choices;  /* NULL-terminated */
   const char *fixed;           /* JSON text */

@@ -1,0 +1,146 @@
+#include "op/variant.h"
+
+#include "base/str.h"
+#include "op/build.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *clm__pass_name(clm__pass pass)
+{
+  static const char *const names[CLM__PASS_COUNT] = {"fwd", "bwd_x", "bwd_w"};
+  return names[pass];
+}
+
+bool clm__problem_has_pass(const clm__problem *problem, clm__pass pass)
+{
+  if (problem->op->variants == NULL) return false;
+  if (pass == CLM__FORWARD) return true;
+  if (pass == CLM__BACKWARD_X) return problem->need_dx != 0;
+  for (int i = 0; i < problem->spec.param_count; i++)
+    if (problem->spec.params[i].trainable && !problem->frozen) return true;
+  return false;
+}
+
+static bool is_usable(const clm__instance *instance, const clm__variant *variant)
+{
+  if ((variant->passes & (1U << instance->pass)) == 0) return false;
+  return variant->usable == NULL ||
+         variant->usable(instance->problem, instance->pass, &instance->device->info);
+}
+
+static const clm__variant *find_usable(const clm__instance *instance, const char *name)
+{
+  const clm__variant *const *at = instance->problem->op->variants;
+  for (; *at != NULL; at++)
+    if ((name == NULL || strcmp((*at)->name, name) == 0) && is_usable(instance, *at)) return *at;
+  return NULL;
+}
+
+/* Fails with the names that could have been asked for. */
+static clm_status refuse_forced(const clm__instance *instance, const char *forced)
+{
+  const clm__op *op = instance->problem->op;
+  clm__str names = {0};
+  clm_status status = CLM_OK;
+  for (const clm__variant *const *at = op->variants; *at != NULL && status == CLM_OK; at++)
+    if (is_usable(instance, *at))
+      status = clm__str_add(&names, "%s%s", names.length > 0 ? ", " : "", (*at)->name);
+  if (status == CLM_OK)
+    status = clm__error_fail(CLM_USAGE, __FILE__, __LINE__, __func__,
+                             "variant %s cannot be used for %s.%s on device %s; usable are: %s",
+                             forced, op->name, clm__pass_name(instance->pass),
+                             instance->device->info.id, clm__str_get(&names));
+  clm__str_fini(&names);
+  return status;
+}
+
+/* Reads the recorded values under the key "conv2d.fwd", "180x180x3-16": shape of the first input
+ * and channels of the output. */
+static void find_tuning(const clm__instance *instance, const clm__tune *tune,
+                        clm__tune_values *values)
+{
+  const clm__problem *problem = instance->problem;
+  const clm__shape *output = &problem->spec.output;
+  char pass[64], input[CLM__SHAPE_TEXT_SIZE], shape[CLM__SHAPE_TEXT_SIZE + 16];
+  snprintf(pass, sizeof pass, "%s.%s", problem->op->name, clm__pass_name(instance->pass));
+  snprintf(shape, sizeof shape, "%s-%d", clm__shape_text(&problem->inputs[0], input),
+           output->rank > 0 ? output->dims[output->rank - 1] : 1);
+  clm__tune_find(tune, &instance->device->info, pass, shape, values);
+}
+
+static clm_status choose(clm__instance *instance, const clm__tune *tune, const char *forced)
+{
+  clm__tune_values values = {0};
+  find_tuning(instance, tune, &values);
+  const char *recorded = values.variant[0] != '\0' ? values.variant : NULL;
+  const clm__variant *variant = NULL;
+  if (forced != NULL) {
+    variant = find_usable(instance, forced);
+    if (variant == NULL) return refuse_forced(instance, forced);
+  }
+  if (variant == NULL && recorded != NULL) variant = find_usable(instance, recorded);
+  if (variant == NULL) variant = find_usable(instance, NULL);
+  CLM_REQUIRE(variant != NULL, CLM_INTERNAL, "op %s has no variant for %s",
+              instance->problem->op->name, clm__pass_name(instance->pass));
+  instance->variant = variant;
+  if (recorded != NULL && strcmp(recorded, variant->name) == 0) instance->tuning = values;
+  return CLM_OK;
+}
+
+clm_status clm__instance_init(clm__instance *instance, const clm__problem *problem, clm__pass pass,
+                              clm__device *device, const clm__tune *tune, const char *forced)
+{
+  CLM_ASSERT(clm__problem_has_pass(problem, pass));
+  CLM_ASSERT(problem->batch_max >= 1);
+  *instance = (clm__instance){.problem = problem, .pass = pass, .device = device};
+  clm_status status = choose(instance, tune, forced);
+  if (status == CLM_OK) status = instance->variant->prepare(instance);
+  if (status == CLM_OK) return CLM_OK;
+  clm__instance_fini(instance);
+  return clm__error_pass(status, __FILE__, __LINE__, __func__);
+}
+
+void clm__instance_fini(clm__instance *instance)
+{
+  for (int i = 0; i < instance->kernel_count; i++) clm__kernel_fini(&instance->kernels[i]);
+  *instance = (clm__instance){0};
+}
+
+/* Adds the values "TILE=4 VEC=8" as "-DTILE=4 -DVEC=8". */
+static clm_status add_defines(clm__str *options, const char *defines)
+{
+  while (*defines != '\0') {
+    const int length = (int)strcspn(defines, " ");
+    if (length > 0) CLM_TRY(clm__str_add(options, " -D%.*s", length, defines));
+    defines += length;
+    defines += strspn(defines, " ");
+  }
+  return CLM_OK;
+}
+
+clm_status clm__instance_add_kernel(clm__instance *instance, const char *file, const char *options,
+                                    const char *name)
+{
+  CLM_ASSERT(instance->kernel_count < CLM__KERNELS_MAX);
+  clm__str text = {0};
+  clm_status status = clm__str_add(&text, "%s", options);
+  if (status == CLM_OK) status = add_defines(&text, instance->tuning.defines);
+  const clm__build build = {.file = file,
+                            .options = clm__str_get(&text),
+                            .variant = instance->variant->name,
+                            .kernel = name};
+  clm__kernel *kernel = &instance->kernels[instance->kernel_count];
+  if (status == CLM_OK) status = clm__build_kernel(instance->device, &build, kernel);
+  if (status == CLM_OK) instance->kernel_count++;
+  clm__str_fini(&text);
+  return status;
+}
+
+clm_status clm__instance_enqueue(clm__instance *instance, const clm__op_args *args)
+{
+  CLM_ASSERT(args->batch >= 1);
+  CLM_ASSERT(args->batch <= instance->problem->batch_max);
+  CLM_TRY(instance->variant->enqueue(instance, args));
+  return CLM_OK;
+}
