@@ -1,0 +1,45 @@
+#include "ref/ref.h"
+
+#include <math.h>
+
+static clm__activation kind_of(const ref_call *call)
+{
+  return *(const clm__activation *)ref_attribute(call->problem, "activation");
+}
+
+static void softmax(const double *x, double *y, int columns)
+{
+  double largest = x[0], sum = 0.0;
+  for (int k = 1; k < columns; k++) largest = fmax(largest, x[k]);
+  for (int k = 0; k < columns; k++) sum += exp(x[k] - largest);
+  for (int k = 0; k < columns; k++) y[k] = exp(x[k] - largest) / sum;
+}
+
+void ref_activation_forward(const ref_call *call)
+{
+  const clm__shape *shape = &call->problem->inputs[0];
+  const clm__activation kind = kind_of(call);
+  const int columns = kind == CLM__SOFTMAX ? shape->dims[shape->rank - 1] : 1;
+  const size_t count = clm__shape_elements(shape) * (size_t)call->batch;
+  for (size_t i = 0; i < count; i += (size_t)columns) {
+    if (kind == CLM__SOFTMAX)
+      softmax(call->x[0] + i, call->y + i, columns);
+    else
+      call->y[i] = ref_activate(kind, call->x[0][i]);
+  }
+}
+
+void ref_activation_backward(const ref_call *call)
+{
+  const clm__shape *shape = &call->problem->inputs[0];
+  const clm__activation kind = kind_of(call);
+  const int columns = kind == CLM__SOFTMAX ? shape->dims[shape->rank - 1] : 1;
+  const size_t count = clm__shape_elements(shape) * (size_t)call->batch;
+  for (size_t i = 0; i < count; i += (size_t)columns) {
+    double sum = 0.0;
+    for (int k = 0; k < columns; k++) sum += call->y[i + (size_t)k] * call->dy[i + (size_t)k];
+    for (size_t j = i; j < i + (size_t)columns; j++)
+      call->dx[0][j] = kind == CLM__SOFTMAX ? call->y[j] * (call->dy[j] - sum)
+                                            : call->dy[j] * ref_activate_slope(kind, call->x[0][j]);
+  }
+}
