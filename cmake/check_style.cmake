@@ -105,8 +105,7 @@ endfunction()
 
 # Every function of a public header is declared with CLM_API, under a comment of its own.
 function(clm_check_public_header file content)
-  string(REGEX REPLACE "[^\n]*\\*/[ ]*\n(#[^\n]*\n)*(CLM_API|CLM_MUST_CHECK)" "\n" rest
-         "${content}")
+  string(REGEX REPLACE "(\\*/[ ]*\n(#[^\n]*\n)*)(CLM_API|CLM_MUST_CHECK)" "\\1" rest "${content}")
   clm_forbid(comment ${file} "${rest}" "\nCLM_(API|MUST_CHECK)[^\n]*"
              "a function without a comment")
   clm_strip_comments("${content}" code)
