@@ -94,8 +94,9 @@ typedef struct clm__device {
   clm__device_counts counts;
   struct clm__program_table *programs; /* built ones, shared by all who ask for the same */
   pthread_mutex_t lock;                /* guards programs */
-  char *cache_folder;                  /* of kernel binaries; NULL: not kept */
-  const clm_log *log;                  /* borrowed until the device is closed */
+  bool is_blas_prepared;
+  char *cache_folder; /* of kernel binaries; NULL: not kept */
+  const clm_log *log; /* borrowed until the device is closed */
 } clm__device;
 
 typedef struct clm__device_options {
