@@ -20,8 +20,8 @@ typedef struct clm__plan_place {
 } clm__plan_place;
 
 typedef struct clm__plan_limits {
-  size_t align_bytes;      /* power of two */
-  size_t arena_max_bytes;  /* largest single buffer */
+  size_t align_bytes;     /* power of two */
+  size_t arena_max_bytes; /* largest single buffer */
 } clm__plan_limits;
 
 #define CLM__ARENAS_MAX 16
@@ -41,7 +41,7 @@ CLM_MUST_CHECK clm_status clm__plan_blocks(const clm__plan_request *requests, si
 /* The blocks of a net for one batch size. */
 typedef struct clm__net_plan {
   clm__plan_place *values;    /* [node_count + 1] activations; views share their root's place */
-  clm__plan_place *gradients; /* [node_count + 1]; CLM__PLAN_NONE where none is needed */
+  clm__plan_place *gradients; /* [node_count + 1] the same; CLM__PLAN_NONE where none is needed */
   clm__plan_place *partials;  /* [node_count * CLM__INPUTS_MAX] temporaries of adds_dx */
   clm__plan_place *saved;     /* [node_count] */
   clm__plan_place workspace;  /* one, shared by all nodes */
