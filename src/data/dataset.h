@@ -36,34 +36,37 @@ typedef struct clm__dataset {
   int class_count;
   clm__sample *samples; /* training files in Keras' order, then validation files */
   size_t count;
+  size_t all_count;       /* count, and the ones that clm__dataset_drop_faulty took out */
   size_t train_count;     /* samples[0..train_count) train, the rest validates */
   size_t ignored_entries; /* dot files and folders, and files without an image's ending */
 } clm__dataset;
 
-/* Lists the folder and splits. Files are listed and split as Keras does, bad ones included.
- * Errors: NO_INPUT (no such folder), BAD_DATA (no class folders, no images: the message shows what
- * layout is wanted and what was found). */
+/* Lists the folder and splits. Files are listed and split as Keras does, bad ones included; dot
+ * files and folders are left out before. A link that leads back to a folder above it is not walked.
+ * Errors: USAGE (the split), NO_INPUT (no such folder), BAD_DATA (no class folders, no images: the
+ * message shows what layout is wanted and what was found). */
 CLM_MUST_CHECK clm_status clm__dataset_open(const clm__dataset_config *config,
                                             clm__dataset **dataset);
 void clm__dataset_close(clm__dataset *dataset);
 
 typedef struct clm__dataset_check_config {
-  int threads; /* 0: one a processor */
-  bool strict; /* the first bad file is an error (BAD_DATA) instead of being left out */
-  const clm_log *log;
+  int threads;        /* 0: one a processor */
+  bool strict;        /* the first bad file is an error (BAD_DATA) instead of being left out */
+  const clm_log *log; /* one warning a bad file, for the first of them */
   /* Called now and then from the calling thread with the number of files checked; may be NULL. */
   void (*progress)(void *user, size_t done, size_t count);
   void *progress_user;
 } clm__dataset_check_config;
 
-/* Decodes every file once, fills `fault` of the bad ones (the result is the same for any number of
- * threads), and moves nothing. Errors: BAD_DATA (strict and one is bad; no usable image is left; a
- * class that had images loses them all), NO_MEMORY. */
+/* Decodes every file once (JPEGs small, which finds the same faults in less time), fills `fault` of
+ * the bad ones (the result is the same for any number of threads), and moves nothing. Errors:
+ * BAD_DATA (strict and one is bad; no usable image is left; a class that had images loses them
+ * all), NO_MEMORY. */
 CLM_MUST_CHECK clm_status clm__dataset_check(clm__dataset *dataset,
                                              const clm__dataset_check_config *config);
 
 /* Takes the faulty samples out of their subset, keeping order; train_count and count shrink. The
- * ones taken out stay readable in samples[count..all_count). */
+ * ones taken out stay readable in samples[count..all_count), sorted by path. */
 void clm__dataset_drop_faulty(clm__dataset *dataset, size_t *all_count);
 
 typedef struct clm__class_counts {

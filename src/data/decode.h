@@ -30,7 +30,7 @@ typedef struct clm__decode_options {
   bool apply_exif;  /* turn the picture as its EXIF orientation says; Keras does not */
   bool blend_alpha; /* composite on white instead of dropping alpha; Keras drops it */
   /* A JPEG may be decoded at 1/2, 1/4 or 1/8 of its size, as long as this size is left: faster, but
-   * the pixels are not Keras' any more. 0 turns that off; the loader never turns it on. */
+   * the pixels are not Keras' any more. 0 turns that off; the loader does not turn it on. */
   int least_height;
   int least_width;
 } clm__decode_options;

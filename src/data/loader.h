@@ -4,18 +4,13 @@
 #ifndef CLM_DATA_LOADER_H
 #define CLM_DATA_LOADER_H
 
+#include "data/cache.h"
 #include "data/dataset.h"
 #include "data/decode.h"
 #include "data/resize.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-typedef enum clm__cache_kind {
-  CLM__CACHE_OFF,
-  CLM__CACHE_FIXED, /* 1/256 grey level, 2 bytes a value */
-  CLM__CACHE_F32    /* exact, 4 bytes a value */
-} clm__cache_kind;
 
 typedef struct clm__loader_config {
   const clm__dataset *dataset; /* borrowed until the loader is destroyed */
@@ -26,8 +21,8 @@ typedef struct clm__loader_config {
   int slots;     /* batches prepared ahead, at least 2 */
   clm__cache_kind cache;
   uint64_t cache_limit_bytes;
-  bool strict; /* a file that cannot be read is an error; else it is named and left out */
-  const clm_log *log;
+  bool strict;        /* a file that cannot be read is an error; else it is named and left out */
+  const clm_log *log; /* called from the thread that calls the loader */
   /* Where slots live, so that they can be memory a device reads directly. Both NULL: host memory.
    * allocate returns CLM_OK and memory of size_bytes aligned to 64. */
   clm_status (*allocate)(void *user, size_t size_bytes, void **memory);
@@ -57,8 +52,8 @@ typedef struct clm__loader_stats {
 
 typedef struct clm__loader clm__loader;
 
-/* Starts the threads. A cache that would not fit its limit is left off with an INFO message; the
- * bound is told too. Errors: NO_MEMORY, USAGE. */
+/* Starts the threads, which give way to others. A cache that would not fit its limit is left off
+ * with an INFO message; the bound is told too. Errors: NO_MEMORY, USAGE. */
 CLM_MUST_CHECK clm_status clm__loader_create(const clm__loader_config *config,
                                              clm__loader **loader);
 void clm__loader_destroy(clm__loader *loader);
@@ -70,10 +65,13 @@ CLM_MUST_CHECK clm_status clm__loader_begin(clm__loader *loader, const uint32_t 
                                             const size_t *starts, size_t batch_count);
 
 /* Waits for the next batch of the pass. *batch of a finished pass has count 0 and index ==
- * batch_count. Errors: BAD_DATA (strict and a file went bad), NO_MEMORY. */
+ * batch_count. A file that cannot be read is named by one warning, the first time. After an error
+ * the pass is over: the same error again until clm__loader_begin. Errors: BAD_DATA, UNSUPPORTED,
+ * NO_INPUT, IO (strict and a file went bad), NO_MEMORY, INTERNAL (all slots are held). */
 CLM_MUST_CHECK clm_status clm__loader_next(clm__loader *loader, clm__batch *batch);
 
-/* Gives the slot of a batch back; its pixels may be overwritten from now on. */
+/* Gives the slot of a batch back; its pixels may be overwritten from now on. Batches may come back
+ * in any order, also after the next clm__loader_begin. Threads: any. */
 void clm__loader_release(clm__loader *loader, const clm__batch *batch);
 
 /* Sums since the loader was created. */
