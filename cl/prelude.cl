@@ -56,10 +56,11 @@ inline float clm_activate_slope(float y)
 #endif
 }
 
-// Philox4x32-10, the same numbers as base/rng.h: key {seed low, seed high}, counter {b, 0, a, use}.
-inline uint4 clm_random(uint2 seed, uint use, uint a, uint b)
+// Philox4x32-10, the same numbers as base/rng.h: key {seed low, seed high}, counter {b low, b high,
+// a, use}.
+inline uint4 clm_random2(uint2 seed, uint use, uint a, uint2 b)
 {
-  uint4 c = (uint4)(b, 0u, a, use);
+  uint4 c = (uint4)(b, a, use);
   uint2 key = seed;
   for (int i = 0; i < 10; i++) {
     const uint low0 = 0xD2511F53u * c.x;
@@ -70,6 +71,12 @@ inline uint4 clm_random(uint2 seed, uint use, uint a, uint b)
     key += (uint2)(0x9E3779B9u, 0xBB67AE85u);
   }
   return c;
+}
+
+// The same where b is below 2^32.
+inline uint4 clm_random(uint2 seed, uint use, uint a, uint b)
+{
+  return clm_random2(seed, use, a, (uint2)(b, 0u));
 }
 
 // A number in [0,1) from 24 bits, exact in float.

@@ -37,6 +37,7 @@ static void set_default(const clm__field *field, void *member)
 {
   switch (field->kind) {
   case CLM__FIELD_INT:
+  case CLM__FIELD_INT_OR_NULL:
   case CLM__FIELD_CHOICE:
     set_ints(member, 1, (int)field->otherwise);
     break;

@@ -35,6 +35,7 @@ bool clm__activation_is_epilogue(clm__activation activation);
 
 typedef enum clm__field_kind {
   CLM__FIELD_INT,         /* int */
+  CLM__FIELD_INT_OR_NULL, /* int >= 0, null is -1; `otherwise` is -1 where null is the default */
   CLM__FIELD_FLOAT,       /* double: Keras writes Python floats */
   CLM__FIELD_BOOL,        /* bool */
   CLM__FIELD_PAIR,        /* int[2], rows then columns; Keras also accepts one int */

@@ -55,6 +55,7 @@ static void read_value(const clm__field *field, const char *text, void *member)
   clm_status status = CLM_OK;
   switch (field->kind) {
   case CLM__FIELD_INT:
+  case CLM__FIELD_INT_OR_NULL:
     read_ints(text, member, 1);
     break;
   case CLM__FIELD_PAIR:

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATTERN UINT32_C(0x7fc5a5a5) /* not a number */
+/* Not a number; the last bits are the buffer's place in the set, so that a copy of one buffer's
+ * fence is seen in another's. */
+#define PATTERN UINT32_C(0x7fc5a500)
 
 static void add(fences *set, const fence *one)
 {
@@ -42,7 +44,7 @@ static size_t margin_of(const fences *set)
 /* Host bytes of a fenced buffer, all pattern; *total_bytes are a multiple of four. */
 static unsigned char *make_image(const fences *set, const fence *one, size_t *total_bytes)
 {
-  const uint32_t pattern = PATTERN;
+  const uint32_t pattern = PATTERN | (uint32_t)(one - set->list);
   *total_bytes = clm__round_up(one->size_bytes, 64) + 2 * margin_of(set);
   unsigned char *image = malloc(*total_bytes);
   assert_non_null(image);
