@@ -2,6 +2,7 @@
 
 #include "op/window.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 const char *const clm__pooling2d_paddings[] = {"valid", "same", NULL};
@@ -12,6 +13,8 @@ static clm_status require_image(const clm__shape *input)
   CLM_REQUIRE(input->rank == 3, CLM_BAD_DATA,
               "pooling takes images of height, width and channels, the input is %s",
               clm__shape_text(input, text));
+  CLM_REQUIRE(clm__shape_elements(input) <= INT_MAX / 2, CLM_BAD_DATA,
+              "images of %s are too large for pooling", clm__shape_text(input, text));
   return CLM_OK;
 }
 

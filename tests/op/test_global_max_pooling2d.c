@@ -1,0 +1,30 @@
+#include "op/checker.h"
+
+extern const clm__op clm__op_global_max_pooling2d;
+
+static const op_case cases[] = {
+    {.name = "Keras", .golden = "global_max", .tiny = true},
+    {.name = "Keras, ties", .golden = "global_max_ties", .tiny = true, .no_differences = true},
+    {.name = "dimensions kept",
+     .attributes = "keepdims=true",
+     .inputs = {{3, {3, 4, 5}}},
+     .batch = 2},
+    {.name = "odd sizes", .inputs = {{3, {7, 11, 13}}}, .batch = 3},
+    {.name = "one pixel", .inputs = {{3, {1, 1, 4}}}, .batch = 1},
+    {.name = "NaN and infinity", .inputs = {{3, {2, 3, 4}}}, .batch = 3, .specials = true},
+    {.name = "no image",
+     .inputs = {{2, {9, 2}}},
+     .batch = 1,
+     .refused = CLM_BAD_DATA,
+     .message = "the input is 9x2"},
+};
+
+static const op_suite suite = {
+    .op = &clm__op_global_max_pooling2d,
+    .forward = ref_global_max_pooling2d_forward,
+    .backward = ref_global_max_pooling2d_backward,
+    .cases = cases,
+    .case_count = sizeof cases / sizeof cases[0],
+};
+
+int main(int argc, char **argv) { return check_op(&suite, argc, argv); }
