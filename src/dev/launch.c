@@ -35,20 +35,19 @@ void clm__launch_float(clm__launch *launch, float value) { push(launch, sizeof v
 
 void clm__launch_local(clm__launch *launch, size_t size_bytes) { push(launch, size_bytes, NULL); }
 
-/* One size an amount of dimensions, so that drivers that compile a kernel anew for each size (as
- * PoCL does) do so once. */
+/* One size for each number of dimensions, so that drivers that compile a kernel anew for each size
+ * (as PoCL does) do so once. CPUs spread longer groups over their vectors (docs/devices.md). */
 static void choose_group(const clm__kernel *kernel, int dims, size_t group[3])
 {
-  static const size_t wishes[3][3] = {{64, 1, 1}, {16, 4, 1}, {16, 4, 1}};
+  const bool is_cpu = kernel->device->info.kind == CLM__DEVICE_CPU;
+  const size_t line[3] = {is_cpu ? 128 : 64, 1, 1}, tile[3] = {16, 4, 1};
+  const size_t *wish = dims == 1 ? line : tile;
   size_t left = kernel->group_max;
   for (int i = 0; i < dims; i++) {
-    if (kernel->group_required[0] != 0) {
-      group[i] = kernel->group_required[i];
-      continue;
-    }
     const size_t limit = clm__min_size(left, kernel->device->info.item_max[i]);
-    group[i] = clm__max_size(clm__min_size(wishes[dims - 1][i], limit), 1);
+    group[i] = clm__max_size(clm__min_size(wish[i], limit), 1);
     left /= group[i];
+    if (kernel->group_required[0] != 0) group[i] = kernel->group_required[i];
   }
 }
 

@@ -2,8 +2,8 @@
  *
  *   op.pass | shape | device | variant [NAME=value ...]
  *
- * is looked up from the most to the least precise: the user's file before the shipped one
- * (cl/tuning.txt); exact device, then family, vendor and kind, then any; a shape or "*". */
+ * of which the most precise that fits is taken: the user's file before the shipped one
+ * (cl/tuning.txt), then the device, then the shape. docs/tuning.md describes the words. */
 #ifndef CLM_DEV_TUNE_H
 #define CLM_DEV_TUNE_H
 
@@ -12,19 +12,27 @@
 typedef struct clm__tune clm__tune;
 
 /* Reads the shipped values and the user's file (path NULL: tuning.txt in the cache folder; a
- * missing one is fine). Errors: BAD_DATA with file and line. */
+ * missing one is fine). Errors: BAD_DATA with file and line, NO_INPUT, IO, NO_MEMORY. */
 CLM_MUST_CHECK clm_status clm__tune_open(const char *path, clm__tune **tune);
 void clm__tune_close(clm__tune *tune);
 
 #define CLM__TUNE_VARIANT_SIZE 32
+#define CLM__TUNE_DEFINES_SIZE 128
 typedef struct clm__tune_values {
   char variant[CLM__TUNE_VARIANT_SIZE]; /* "" where nothing is recorded */
-  char defines[128];                    /* "TILE=4 VEC=8", "" for the kernel's defaults */
+  char defines[CLM__TUNE_DEFINES_SIZE]; /* "TILE=4 VEC=8", "" for the kernel's defaults */
 } clm__tune_values;
 
 /* What is recorded for "conv2d.fwd", "180x180x3-16" on a device; values->variant is "" where
  * nothing fits. tune may be NULL. */
 void clm__tune_find(const clm__tune *tune, const clm__device_info *info, const char *op_pass,
                     const char *shape, clm__tune_values *values);
+
+/* Records values for exactly this device, in memory and in the user's file, where a line for the
+ * same op, shape and device is replaced and all others stay. Errors: BAD_DATA (a word that the
+ * format cannot hold), IO (also where there is no folder to write to), NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__tune_record(clm__tune *tune, const clm__device_info *info,
+                                           const char *op_pass, const char *shape,
+                                           const clm__tune_values *values);
 
 #endif
