@@ -86,18 +86,16 @@ static void wait_a_moment(check_job *job)
 
 static void follow_progress(check_job *job, const clm__dataset_check_config *config)
 {
-  (void)pthread_mutex_lock(&job->lock);
-  bool running = job->running > 0;
+  bool running = true;
   while (running) {
-    wait_a_moment(job);
-    const size_t done = job->done;
+    (void)pthread_mutex_lock(&job->lock);
+    if (job->running > 0) wait_a_moment(job);
     running = job->running > 0;
+    const size_t done = job->done;
     (void)pthread_mutex_unlock(&job->lock);
     if (config->progress != NULL)
       config->progress(config->progress_user, done, job->dataset->count);
-    (void)pthread_mutex_lock(&job->lock);
   }
-  (void)pthread_mutex_unlock(&job->lock);
 }
 
 /* Starts as many threads as it can; one is enough. */
