@@ -22,17 +22,19 @@ else
   echo "left out: NVIDIA, ptxas cannot be had"
 fi
 
-# "FILE.cl<TAB>OPTIONS<TAB>VARIANT" of every program that the tests of kernels build.
+# Lines "FILE.cl<TAB>OPTIONS<TAB>VARIANT" of every program that the tests of kernels build.
 list=$CLM_FULL/kernels
 if [ ! -s "$list" ]; then
   CLEMATIS_TEST_LIST_KERNELS=$list ctest --test-dir build -L '^(op|exec)$' >/dev/null 2>&1
 fi
 [ -s "$list" ] || skip "no test of kernels built a program"
-# Options that differ in their numbers alone are tried at both ends of what was seen.
-sort -u "$list" | awk -F '\t' '{ shape = $0; gsub(/=[0-9.+-]+[uf]?/, "=", shape)
-                                 if (!(shape in first)) first[shape] = $0; last[shape] = $0 }
-  END { for (shape in first) { print first[shape]; if (last[shape] != first[shape]) print last[shape] } }' |
-  sort >"$CLM_FULL/chosen"
+sort -u "$list" | awk -f tests/full/choose-programs.awk >"$CLM_FULL/chosen"
+# Each file also compiles alone, with the defaults that stand in it.
+for file in cl/*.cl; do
+  file=${file#cl/}
+  variant=${file%.cl}
+  printf '%s\t\t%s\n' "$file" "${variant##*_} defaults" >>"$CLM_FULL/chosen"
+done
 echo "$(sort -u "$list" | wc -l) programs seen, $(wc -l <"$CLM_FULL/chosen") chosen, for $targets"
 result=0
 while IFS='	' read -r file options variant; do
