@@ -1,0 +1,13 @@
+/* From the public run configuration to an opened device and its tuning values. */
+#ifndef CLM_TRAIN_DEVICE_CHOICE_H
+#define CLM_TRAIN_DEVICE_CHOICE_H
+
+#include "clematis/model.h"
+#include "dev/tune.h"
+
+/* Opens the device that the configuration names (the first of several: another message says so)
+ * and reads tuning values. Both are taken by the caller. Errors: NO_DEVICE, USAGE, BAD_DATA. */
+CLM_MUST_CHECK clm_status clm__device_choice_open(const clm_run_config *config,
+                                                  clm__device **device, clm__tune **tune);
+
+#endif

@@ -1,0 +1,58 @@
+/* A run from its configuration to its last file: what set-up makes and the loop uses. */
+#ifndef CLM_TRAIN_SESSION_H
+#define CLM_TRAIN_SESSION_H
+
+#include "clematis/train.h"
+#include "dev/tune.h"
+#include "exec/replica.h"
+#include "train/callbacks.h"
+#include "train/checkpoint.h"
+#include "train/data_source.h"
+#include "train/monitor.h"
+#include "train/order.h"
+
+typedef struct clm__session {
+  const clm_train_config *config; /* borrowed */
+  const clm_log *log;
+  double begin_seconds;
+  clm__callbacks callbacks;
+  clm__run_folder folder;
+  clm__dataset *dataset;
+  size_t all_count;        /* samples with the bad ones behind */
+  clm__model_file model;   /* graph, host weights, optimizer and loss */
+  clm__run_state state;
+  clm__monitor monitor;
+  clm__device *device;
+  clm__tune *tune;
+  clm__replica *replica;
+  clm__loader *loader;
+  clm__order_config order;
+  double wait_seconds_before; /* the loader's, when the epoch began */
+  clm_train_result *result;   /* borrowed */
+  bool stop_early;
+} clm__session;
+
+/* Everything before step 1, in the order in which mistakes should be found: numbers, folder, data,
+ * model, device. */
+CLM_MUST_CHECK clm_status clm__session_open(clm__session *session, const clm_train_config *config,
+                                            clm_train_result *result);
+/* Takes a half-opened one. */
+void clm__session_close(clm__session *session);
+
+/* Fetches weights and optimizer state from the device into session->model. */
+CLM_MUST_CHECK clm_status clm__session_fetch(clm__session *session);
+
+/* Trains from where the state stands to the end. Errors: STOPPED, DIVERGED, ... */
+CLM_MUST_CHECK clm_status clm__session_run(clm__session *session);
+
+/* The library's own callbacks: best.keras, early stopping, history and periodic checkpoints, in
+ * this order. `user` of each is the session. */
+void clm__session_add_callbacks(clm__session *session);
+
+/* Writes a checkpoint of where the run stands. Errors: IO. */
+CLM_MUST_CHECK clm_status clm__session_save(clm__session *session);
+
+/* Writes model.keras; tries the checkpoint folder where that fails. Errors: IO. */
+CLM_MUST_CHECK clm_status clm__session_save_model(clm__session *session);
+
+#endif

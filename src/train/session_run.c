@@ -1,0 +1,261 @@
+#include "train/session.h"
+
+#include "base/log.h"
+#include "sys/clock.h"
+
+#include <math.h>
+
+/* Sums of a pass over images, and its clock. */
+typedef struct pass_sums {
+  double loss_sum;
+  uint64_t hit_count;
+  uint64_t image_count;
+} pass_sums;
+
+static double mean(double sum, uint64_t count) { return count > 0 ? sum / (double)count : NAN; }
+
+static void add_result(pass_sums *sums, const clm__replica_result *result)
+{
+  sums->loss_sum += result->loss_sum;
+  sums->hit_count += (uint64_t)result->hit_count;
+  sums->image_count += (uint64_t)result->count;
+}
+
+/* ---- one step ---- */
+
+static clm_status enqueue_step(clm__session *session, const clm__batch *batch)
+{
+  const clm__optim_state *optim = session->model.optim_state;
+  const clm__replica_input input = {.pixels = batch->pixels,
+                                    .labels = batch->labels,
+                                    .image_ids = batch->samples,
+                                    .count = batch->count,
+                                    .epoch = (uint32_t)session->state.epoch};
+  const clm__replica_update_args update = {.gradient_scale = 1.0F / (float)batch->count,
+                                           .learning_rate = optim->learning_rate,
+                                           .iterations = optim->iterations};
+  CLM_TRY(clm__replica_compute(session->replica, &input));
+  return clm__replica_update(session->replica, &update);
+}
+
+static clm_status refuse_diverged(const clm__session *session)
+{
+  const clm__run_state *state = &session->state;
+  CLM_FAIL(CLM_DIVERGED,
+           "the loss or a gradient is not a finite number in epoch %d, step %llu (learning rate "
+           "%g): the weights were left as before that step, and the last good checkpoint is in %s; "
+           "try a lower --learning-rate",
+           state->epoch + 1, (unsigned long long)state->step + 1,
+           (double)session->model.optim_state->learning_rate, session->folder.checkpoints);
+}
+
+static clm_status train_batch(clm__session *session, const clm__batch *batch)
+{
+  clm__run_state *state = &session->state;
+  if (batch->count > 0) {
+    CLM_TRY(enqueue_step(session, batch));
+    clm__replica_result result;
+    CLM_TRY(clm__replica_finish(session->replica, &result));
+    if (!result.is_finite) return refuse_diverged(session);
+    state->loss_sum += result.loss_sum;
+    state->hit_count += (uint64_t)result.hit_count;
+    state->image_count += (uint64_t)result.count;
+    state->images_seen += (uint64_t)result.count;
+    session->model.optim_state->iterations++;
+  }
+  state->step++;
+  return CLM_OK;
+}
+
+static clm_status tell_step(const clm__session *session, double epoch_begin, size_t steps,
+                            uint64_t images_before)
+{
+  const clm__run_state *state = &session->state;
+  const double seconds = clm__clock_seconds() - epoch_begin;
+  const clm_step_info info = {
+      .epoch = state->epoch,
+      .epochs = session->config->epochs,
+      .step = (size_t)state->step,
+      .steps_per_epoch = steps,
+      .images_per_second =
+          seconds > 0.0 ? (double)(state->images_seen - images_before) / seconds : 0.0,
+      .seconds = seconds,
+      .figures = {.loss = mean(state->loss_sum, state->image_count),
+                  .accuracy = mean((double)state->hit_count, state->image_count),
+                  .val_loss = NAN,
+                  .val_accuracy = NAN}};
+  return clm__callbacks_step(&session->callbacks, &info);
+}
+
+static clm_status stop_on_request(clm__session *session)
+{
+  CLM_TRY(clm__session_save(session));
+  session->result->reason = CLM_STOP_REQUESTED;
+  CLM_FAIL(CLM_STOPPED, "stopped in epoch %d after step %llu; go on with --resume --out %s",
+           session->state.epoch + 1, (unsigned long long)session->state.step,
+           session->folder.path);
+}
+
+/* ---- one epoch ---- */
+
+/* Runs the training batches of an order. */
+static clm_status train_batches(clm__session *session, const clm__order *order,
+                                double epoch_begin)
+{
+  const size_t steps = clm__order_steps(&session->order);
+  const uint64_t images_before = session->state.images_seen;
+  for (size_t b = 0; b < order->train_batches; b++) {
+    clm__batch batch;
+    CLM_TRY(clm__loader_next(session->loader, &batch));
+    const clm_status status = train_batch(session, &batch);
+    clm__loader_release(session->loader, &batch);
+    CLM_TRY(status);
+    if (session->result->first_step_seconds == 0.0)
+      session->result->first_step_seconds = clm__clock_seconds() - session->begin_seconds;
+    CLM_TRY(tell_step(session, epoch_begin, steps, images_before));
+    if (clm__callbacks_should_stop(&session->callbacks)) return stop_on_request(session);
+  }
+  return CLM_OK;
+}
+
+static clm_status validate_batches(clm__session *session, const clm__order *order, pass_sums *sums)
+{
+  for (size_t b = 0; b < order->validation_batches; b++) {
+    clm__batch batch;
+    CLM_TRY(clm__loader_next(session->loader, &batch));
+    const clm__replica_input input = {
+        .pixels = batch.pixels, .labels = batch.labels, .count = batch.count};
+    clm_status status = clm__replica_evaluate(session->replica, &input);
+    clm__replica_result result;
+    if (status == CLM_OK) status = clm__replica_finish(session->replica, &result);
+    clm__loader_release(session->loader, &batch);
+    CLM_TRY(status);
+    add_result(sums, &result);
+    CLM_TRY(clm__callbacks_validation(&session->callbacks, b + 1, order->validation_batches));
+  }
+  return CLM_OK;
+}
+
+static clm_status end_epoch(clm__session *session, const pass_sums *validation,
+                            clm_epoch_info *info)
+{
+  clm__run_state *state = &session->state;
+  const clm__epoch_record record = {
+      .loss = mean(state->loss_sum, state->image_count),
+      .accuracy = mean((double)state->hit_count, state->image_count),
+      .val_loss = mean(validation->loss_sum, validation->image_count),
+      .val_accuracy = mean((double)validation->hit_count, validation->image_count),
+      .learning_rate = (double)session->model.optim_state->learning_rate};
+  info->figures = (clm_figures){.loss = record.loss,
+                                .accuracy = record.accuracy,
+                                .val_loss = record.val_loss,
+                                .val_accuracy = record.val_accuracy};
+  info->learning_rate = record.learning_rate;
+  info->is_best = clm__monitor_update(&session->monitor, &record, state->epoch, state);
+  session->result->last = info->figures;
+  if (info->is_best) session->result->best = info->figures;
+  CLM_TRY(clm__run_state_end_epoch(state, &record));
+  return clm__callbacks_epoch_end(&session->callbacks, info);
+}
+
+static clm_status run_order(clm__session *session, const clm__order *order)
+{
+  const double begin = clm__clock_seconds();
+  const double waited_before = clm__loader_get_stats(session->loader).wait_seconds;
+  const uint64_t images_before = session->state.images_seen;
+  const int epoch = session->state.epoch;
+  CLM_TRY(clm__loader_begin(session->loader, order->samples, order->starts,
+                            order->train_batches + order->validation_batches));
+  CLM_TRY(clm__callbacks_epoch_begin(&session->callbacks, epoch, session->config->epochs));
+  CLM_TRY(train_batches(session, order, begin));
+  const double trained = clm__clock_seconds();
+  const uint64_t images = session->state.images_seen - images_before;
+  pass_sums validation = {0};
+  CLM_TRY(validate_batches(session, order, &validation));
+  const double waited = clm__loader_get_stats(session->loader).wait_seconds - waited_before;
+  session->result->wait_seconds += waited;
+  clm_epoch_info info = {.epoch = epoch,
+                         .epochs = session->config->epochs,
+                         .steps = clm__order_steps(&session->order),
+                         .seconds = clm__clock_seconds() - begin,
+                         .train_seconds = trained - begin,
+                         .wait_seconds = waited,
+                         .images_per_second =
+                             trained > begin ? (double)images / (trained - begin) : 0.0};
+  return end_epoch(session, &validation, &info);
+}
+
+static clm_status run_epoch(clm__session *session)
+{
+  clm__order_config config = session->order;
+  config.validate = (session->state.epoch + 1) % session->config->validate_epochs == 0;
+  clm__order order;
+  CLM_TRY(clm__order_init(&order, &config, (uint32_t)session->state.epoch,
+                          (size_t)session->state.step));
+  const clm_status status = run_order(session, &order);
+  clm__order_fini(&order);
+  return status;
+}
+
+/* ---- the run ---- */
+
+static void fill_result(clm__session *session)
+{
+  clm_train_result *result = session->result;
+  result->epochs_done = session->state.epoch;
+  result->best_epoch = session->state.best_epoch;
+  result->seconds = clm__clock_seconds() - session->begin_seconds;
+  result->skipped_files = session->all_count - session->dataset->count;
+  result->weights_digest = clm__weights_digest(session->model.weights);
+}
+
+/* Figures of epochs of earlier runs, so that a resumed run knows its best. */
+static void recall_figures(clm__session *session)
+{
+  const clm__run_state *state = &session->state;
+  const int places[2] = {state->best_epoch, state->epoch - 1};
+  clm_figures *figures[2] = {&session->result->best, &session->result->last};
+  for (int i = 0; i < 2; i++) {
+    *figures[i] = (clm_figures){NAN, NAN, NAN, NAN};
+    if (places[i] < 0 || places[i] >= state->epoch) continue;
+    const clm__epoch_record *record = &state->epochs[places[i]];
+    *figures[i] = (clm_figures){.loss = record->loss,
+                                .accuracy = record->accuracy,
+                                .val_loss = record->val_loss,
+                                .val_accuracy = record->val_accuracy};
+  }
+}
+
+static clm_status run_to_end(clm__session *session)
+{
+  if (session->state.epoch >= session->config->epochs) {
+    session->result->reason = CLM_STOP_NOTHING_LEFT;
+    return CLM_OK;
+  }
+  session->result->reason = CLM_STOP_FINISHED;
+  while (session->state.epoch < session->config->epochs && !session->stop_early)
+    CLM_TRY(run_epoch(session));
+  if (session->stop_early) session->result->reason = CLM_STOP_EARLY;
+  return clm__session_save_model(session);
+}
+
+clm_status clm__session_run(clm__session *session)
+{
+  recall_figures(session);
+  const clm_status status = run_to_end(session);
+  fill_result(session);
+  if (status != CLM_OK && status != CLM_STOPPED) return status;
+  const clm_error stopped = *clm_error_last();
+  CLM_TRY(clm__callbacks_end(&session->callbacks, session->result));
+  return status == CLM_OK ? CLM_OK : clm__error_raise(&stopped);
+}
+
+clm_status clm_train(const clm_train_config *config, clm_train_result *result)
+{
+  *result = (clm_train_result){.best_epoch = -1};
+  clm__session session;
+  clm_status status = clm__session_open(&session, config, result);
+  if (status == CLM_OK) status = clm__session_run(&session);
+  clm__session_close(&session);
+  return status;
+}
