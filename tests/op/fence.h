@@ -13,7 +13,7 @@ typedef struct fence {
   const char *name;    /* for messages */
   cl_mem *argument;    /* gets the buffer while the fences stand, NULL afterwards */
   const void *content; /* NULL: the pattern */
-  void *result;        /* read back to here; NULL: must still hold its content */
+  void *result;        /* read back to here; NULL: must still hold its content, if any */
   size_t size_bytes;
   cl_mem whole;
 } fence;
