@@ -1,6 +1,7 @@
 #include "data/decode.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -88,6 +89,18 @@ static clm_status fail_unknown(const unsigned char *bytes, size_t size_bytes)
     for (size_t i = 0; i < shown; i++)
       (void)snprintf(text + 3 * i, sizeof text - 3 * i, i > 0 ? " %02x" : "%02x ", bytes[i]);
   CLM_FAIL(CLM_BAD_DATA, "not a picture: it begins with %s", text);
+}
+
+clm_status clm__decode_check_size(const clm__decode_options *options, uint32_t height,
+                                  uint32_t width, int bytes_each)
+{
+  const size_t asked = options->limit_bytes;
+  const bool tighter = asked > 0 && asked < CLM__IMAGE_LIMIT_BYTES;
+  const uint64_t limit = tighter ? asked : CLM__IMAGE_LIMIT_BYTES;
+  CLM_REQUIRE((uint64_t)height * width <= (limit - 1) / (uint64_t)bytes_each, CLM_BAD_DATA,
+              "too large: %" PRIu32 " x %" PRIu32 " pixels, the limit is %" PRIu64 " bytes", width,
+              height, limit);
+  return CLM_OK;
 }
 
 clm_status clm__decode(const void *bytes, size_t size_bytes, const clm__decode_options *options,

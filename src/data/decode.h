@@ -33,6 +33,7 @@ typedef struct clm__decode_options {
    * the pixels are not Keras' any more. 0 turns that off; the loader does not turn it on. */
   int least_height;
   int least_width;
+  size_t limit_bytes; /* most bytes of pixels; 0: CLM__IMAGE_LIMIT_BYTES, which is never exceeded */
 } clm__decode_options;
 
 /* Decodes a whole file in memory. *image is the caller's (clm__image_fini), zeroed or an earlier
@@ -41,6 +42,10 @@ typedef struct clm__decode_options {
  * truncated, damaged, too large), UNSUPPORTED (a type by its real name), NO_MEMORY. */
 CLM_MUST_CHECK clm_status clm__decode(const void *bytes, size_t size_bytes,
                                       const clm__decode_options *options, clm__image *image);
+
+/* Refuses a size over the limit before any memory is taken for it. Errors: BAD_DATA. */
+CLM_MUST_CHECK clm_status clm__decode_check_size(const clm__decode_options *options,
+                                                 uint32_t height, uint32_t width, int bytes_each);
 
 /* The part of clm__decode for one type each; bytes are of that type. */
 CLM_MUST_CHECK clm_status clm__decode_jpeg(const void *bytes, size_t size_bytes,

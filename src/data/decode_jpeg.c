@@ -2,6 +2,8 @@
  * (tensorflow/core/lib/jpeg/jpeg_mem.cc, UncompressLow). The only file that knows libjpeg and the
  * long jump by which it reports errors. */
 #include "data/decode.h"
+
+#include "base/num.h"
 #include "data/exif.h"
 
 #include <setjmp.h>
@@ -201,9 +203,9 @@ static clm_status decode_job(jpeg_job *job)
               "a CMYK JPEG cannot be read as grey: convert it to RGB or grey");
   set_up(job);
   /* As in TensorFlow the components of the file count, too. */
-  CLM_REQUIRE((uint64_t)info->output_width * info->output_height * (uint64_t)info->num_components <
-                  CLM__IMAGE_LIMIT_BYTES,
-              CLM_BAD_DATA, "too large: %u x %u pixels", info->output_width, info->output_height);
+  const int bytes_each = clm__max_int(info->num_components, job->options->channels);
+  CLM_TRY(
+      clm__decode_check_size(job->options, info->output_height, info->output_width, bytes_each));
   CLM_REQUIRE(jpeg_start_decompress(info), CLM_BAD_DATA, "truncated JPEG: it ends within a scan");
   CLM_TRY(clm__image_prepare(job->image, (int)info->output_height, (int)info->output_width,
                              job->options->channels));

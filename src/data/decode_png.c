@@ -131,6 +131,8 @@ static clm_status decode_job(png_job *job)
   CLM_REQUIRE(png_get_channels(job->png, job->info) == channels &&
                   png_get_bit_depth(job->png, job->info) == 8,
               CLM_UNSUPPORTED, "a kind of PNG that is not supported");
+  CLM_TRY(clm__decode_check_size(job->options, png_get_image_height(job->png, job->info),
+                                 png_get_image_width(job->png, job->info), channels));
   CLM_TRY(clm__image_prepare(job->image, (int)png_get_image_height(job->png, job->info),
                              (int)png_get_image_width(job->png, job->info), channels));
   read_rows(job, pass_count);

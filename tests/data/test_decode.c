@@ -331,6 +331,21 @@ static void other_channel_counts_are_a_usage_error(void **state)
   clm__image_fini(&image);
 }
 
+static void a_limit_of_bytes_is_kept(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"src/jpeg_444.jpg", "src/png_rgb8.png"};
+  for (size_t n = 0; n < 2; n++) {
+    clm__image image = {0};
+    clm__decode_options options = {.channels = 3, .limit_bytes = 37 * 53 * 3};
+    assert_int_equal(decode_golden(names[n], &options, &image), CLM_BAD_DATA);
+    assert_non_null(strstr(clm_error_last()->message, "too large: 53 x 37 pixels"));
+    options.limit_bytes++;
+    assert_int_equal(decode_golden(names[n], &options, &image), CLM_OK);
+    clm__image_fini(&image);
+  }
+}
+
 static void a_picture_without_alpha_is_opaque(void **state)
 {
   (void)state;
@@ -514,6 +529,7 @@ int main(void)
       cmocka_unit_test(a_jpeg_that_claims_a_giant_size_is_refused),
       cmocka_unit_test(a_png_that_claims_a_giant_size_is_refused),
       cmocka_unit_test(other_channel_counts_are_a_usage_error),
+      cmocka_unit_test(a_limit_of_bytes_is_kept),
       cmocka_unit_test(a_picture_without_alpha_is_opaque),
       cmocka_unit_test(blending_puts_alpha_on_white),
       cmocka_unit_test(a_cmyk_jpeg_cannot_be_read_as_grey),
