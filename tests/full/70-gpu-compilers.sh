@@ -36,12 +36,14 @@ for file in cl/*.cl; do
   printf '%s\t\t%s\n' "$file" "${variant##*_} defaults" >>"$CLM_FULL/chosen"
 done
 echo "$(sort -u "$list" | wc -l) programs seen, $(wc -l <"$CLM_FULL/chosen") chosen, for $targets"
+# Between tabs the shell would not see an empty field.
+tr '\t' '|' <"$CLM_FULL/chosen" >"$CLM_FULL/fields"
 result=0
-while IFS='	' read -r file options variant; do
+while IFS='|' read -r file options variant; do
   # What is meant for CPUs may need more registers than a GPU has.
   case $variant in cpu*) spill=any ;; *) spill=0 ;; esac
   # shellcheck disable=SC2086 # options are words
   try "$file ($variant) $options" $tools/cl-compile-gpus -t "$targets" --max-spill $spill \
     -p cl/prelude.cl -I cl $options "cl/$file" </dev/null || result=1
-done <"$CLM_FULL/chosen"
+done <"$CLM_FULL/fields"
 exit $result
