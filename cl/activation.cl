@@ -6,7 +6,7 @@
 // softmax_bwd_x_plain     dx = y * (dy - sum of y * dy over the row)
 //
 // Grid: one item an element; softmax: one item a row. Local memory: none.
-// Shapes: activation: all [count]; softmax: all [count,COLUMNS].
+// Shapes: activation: all [batch,elements]; softmax: all [batch,rows,COLUMNS].
 // Defines: ACTIVATION (prelude.cl); COLUMNS, the length of a softmax row.
 // Determinism: every item writes elements of its own and sums in order.
 
@@ -40,25 +40,26 @@ float activation_slope(float v)
 }
 
 kernel void activation_fwd_plain(global float *restrict y, global const float *restrict x,
-                                 uint count)
+                                 uint elements, int batch)
 {
   const size_t i = get_global_id(0);
-  if (i >= count) return;
+  if (i >= (size_t)elements * (size_t)batch) return;
   y[i] = activation_of(x[i]);
 }
 
 kernel void activation_bwd_x_plain(global float *restrict dx, global const float *restrict v,
-                                   global const float *restrict dy, uint count)
+                                   global const float *restrict dy, uint elements, int batch)
 {
   const size_t i = get_global_id(0);
-  if (i >= count) return;
+  if (i >= (size_t)elements * (size_t)batch) return;
   dx[i] = dy[i] * activation_slope(v[i]);
 }
 
-kernel void softmax_fwd_plain(global float *restrict y, global const float *restrict x, uint count)
+kernel void softmax_fwd_plain(global float *restrict y, global const float *restrict x, uint rows,
+                              int batch)
 {
   const size_t row = get_global_id(0);
-  if (row >= count) return;
+  if (row >= (size_t)rows * (size_t)batch) return;
   const size_t start = row * COLUMNS;
   float largest = x[start];
   for (int k = 1; k < COLUMNS; k++) largest = fmax(largest, x[start + k]);
@@ -68,10 +69,11 @@ kernel void softmax_fwd_plain(global float *restrict y, global const float *rest
 }
 
 kernel void softmax_bwd_x_plain(global float *restrict dx, global const float *restrict y,
-                                global const float *restrict dy, uint count)
+                                global const float *restrict dy, uint rows,
+                                int batch)
 {
   const size_t row = get_global_id(0);
-  if (row >= count) return;
+  if (row >= (size_t)rows * (size_t)batch) return;
   const size_t start = row * COLUMNS;
   float sum = 0.0f;
   for (int k = 0; k < COLUMNS; k++) sum = fma(y[start + k], dy[start + k], sum);

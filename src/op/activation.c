@@ -55,7 +55,7 @@ static clm_status enqueue(clm__instance *instance, const clm__op_args *args)
   const clm__shape *shape = &problem->inputs[0];
   const bool is_softmax = kind_of(problem->attributes) == CLM__SOFTMAX;
   const size_t row = is_softmax ? (size_t)shape->dims[shape->rank - 1] : 1;
-  const size_t count = clm__shape_elements(shape) * (size_t)args->batch / row;
+  const size_t elements = clm__shape_elements(shape) / row;
   clm__launch launch = clm__launch_begin(&instance->kernels[0]);
   if (instance->pass == CLM__FORWARD) {
     clm__launch_buffer(&launch, args->y);
@@ -65,8 +65,9 @@ static clm_status enqueue(clm__instance *instance, const clm__op_args *args)
     clm__launch_buffer(&launch, problem->spec.backward_reads_x ? args->x[0] : args->y);
     clm__launch_buffer(&launch, args->dy);
   }
-  clm__launch_uint(&launch, (uint32_t)count);
-  return clm__launch_run(&launch, 1, &count, NULL);
+  clm__launch_uint(&launch, (uint32_t)elements);
+  clm__launch_int(&launch, args->batch);
+  return clm__launch_run(&launch, 1, (size_t[]){elements * (size_t)args->batch}, NULL);
 }
 
 static const clm__variant plain = {

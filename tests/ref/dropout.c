@@ -1,0 +1,30 @@
+#include "ref/ref.h"
+
+#include "base/rng.h"
+
+/* What an element is multiplied by. */
+static double factor(const ref_call *call, size_t i)
+{
+  const size_t elements = clm__shape_elements(&call->problem->inputs[0]);
+  const size_t n = i / elements, e = i % elements;
+  const double rate = ref_float(call->problem, "rate");
+  const int own_seed = ref_int(call->problem, "seed");
+  const uint64_t b = (uint64_t)call->image_ids[n] << 32 | e / 4;
+  uint32_t words[4];
+  if (!call->problem->training) return 1.0;
+  clm__rng_block(own_seed >= 0 ? (uint64_t)own_seed : call->seed, CLM__RNG_DROPOUT,
+                 call->problem->node ^ (call->epoch << 16), b, words);
+  return clm__rng_unit(words[e % 4]) < (float)rate ? 0.0 : 1.0 / (1.0 - rate);
+}
+
+void ref_dropout_forward(const ref_call *call)
+{
+  const size_t count = clm__shape_elements(&call->problem->inputs[0]) * (size_t)call->batch;
+  for (size_t i = 0; i < count; i++) call->y[i] = call->x[0][i] * factor(call, i);
+}
+
+void ref_dropout_backward(const ref_call *call)
+{
+  const size_t count = clm__shape_elements(&call->problem->inputs[0]) * (size_t)call->batch;
+  for (size_t i = 0; i < count; i++) call->dx[0][i] = call->dy[i] * factor(call, i);
+}

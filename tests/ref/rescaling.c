@@ -1,0 +1,26 @@
+#include "ref/ref.h"
+
+static double value_of(const clm__problem *problem, const char *key, size_t channel)
+{
+  const clm__float_list *list = ref_attribute(problem, key);
+  return list->values[list->count > 0 ? channel : 0];
+}
+
+void ref_rescaling_forward(const ref_call *call)
+{
+  const clm__shape *shape = &call->problem->inputs[0];
+  const size_t channels = (size_t)shape->dims[shape->rank - 1];
+  const size_t count = clm__shape_elements(shape) * (size_t)call->batch;
+  for (size_t i = 0; i < count; i++)
+    call->y[i] = call->x[0][i] * value_of(call->problem, "scale", i % channels) +
+                 value_of(call->problem, "offset", i % channels);
+}
+
+void ref_rescaling_backward(const ref_call *call)
+{
+  const clm__shape *shape = &call->problem->inputs[0];
+  const size_t channels = (size_t)shape->dims[shape->rank - 1];
+  const size_t count = clm__shape_elements(shape) * (size_t)call->batch;
+  for (size_t i = 0; i < count; i++)
+    call->dx[0][i] = call->dy[i] * value_of(call->problem, "scale", i % channels);
+}
