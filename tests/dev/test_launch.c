@@ -1,8 +1,5 @@
 #include "device_support.h"
 
-#include "base/num.h"
-#include "base/rng.h"
-
 static const char text[] =
     "kernel void write_index(int count, global int *y)\n"
     "{\n"
@@ -27,16 +24,6 @@ static const char text[] =
     "__attribute__((reqd_work_group_size(4, 1, 1))) kernel void write_size(global int *y)\n"
     "{\n"
     "  if (get_global_id(0) == 0) y[0] = (int)get_local_size(0);\n"
-    "}\n"
-    "kernel void write_random(uint low, uint high, global uint *y)\n"
-    "{\n"
-    "  const uint i = (uint)get_global_id(0);\n"
-    "  if (i < 100u) vstore4(clm_random((uint2)(low, high), 5u, 7u, i), i, y);\n"
-    "}\n"
-    "kernel void write_unit(uint count, global float *y)\n"
-    "{\n"
-    "  const uint i = (uint)get_global_id(0);\n"
-    "  if (i < count) y[i] = clm_random_unit(i * 0x01234567u);\n"
     "}\n";
 
 #define COUNT 1000
@@ -51,13 +38,6 @@ static int teardown(void **state)
 {
   clm__device_close(*state);
   return 0;
-}
-
-static cl_mem make_buffer(clm__device *device, size_t size_bytes)
-{
-  cl_mem buffer = NULL;
-  assert_ok(clm__buffer_create(device, size_bytes, &buffer));
-  return buffer;
 }
 
 /* Runs write_index over `count` items in a given group. */
@@ -228,45 +208,6 @@ static void test_group_limit_switch(void **state)
   }
 }
 
-static void test_random_equals_host(void **state)
-{
-  enum { BLOCKS = 100 };
-  const uint64_t seed = UINT64_C(0x0123456789ABCDEF);
-  clm__device *device = *state;
-  uint32_t y[4 * BLOCKS];
-  clm__kernel kernel = make_kernel(device, "launch.cl", text, "write_random");
-  cl_mem buffer = make_buffer(device, sizeof y);
-  clm__launch launch = clm__launch_begin(&kernel);
-  clm__launch_uint(&launch, (uint32_t)seed);
-  clm__launch_uint(&launch, (uint32_t)(seed >> 32));
-  clm__launch_buffer(&launch, buffer);
-  assert_ok(clm__launch_run(&launch, 1, (size_t[]){BLOCKS}, NULL));
-  assert_ok(clm__buffer_read(device, buffer, 0, y, sizeof y, true));
-  for (uint32_t b = 0; b < BLOCKS; b++) {
-    uint32_t expected[4];
-    clm__rng_block(seed, CLM__RNG_TEST, 7, b, expected);
-    assert_memory_equal(y + 4 * b, expected, sizeof expected);
-  }
-  clm__buffer_release(&buffer);
-  clm__kernel_fini(&kernel);
-}
-
-static void test_random_unit_equals_host(void **state)
-{
-  clm__device *device = *state;
-  float y[COUNT];
-  clm__kernel kernel = make_kernel(device, "launch.cl", text, "write_unit");
-  cl_mem buffer = make_buffer(device, sizeof y);
-  clm__launch launch = clm__launch_begin(&kernel);
-  clm__launch_uint(&launch, COUNT);
-  clm__launch_buffer(&launch, buffer);
-  assert_ok(clm__launch_run(&launch, 1, (size_t[]){COUNT}, NULL));
-  assert_ok(clm__buffer_read(device, buffer, 0, y, sizeof y, true));
-  for (uint32_t i = 0; i < COUNT; i++) assert_true(y[i] == clm__rng_unit(i * 0x01234567U));
-  clm__buffer_release(&buffer);
-  clm__kernel_fini(&kernel);
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -280,8 +221,6 @@ int main(void)
       cmocka_unit_test(test_wrong_arguments_are_told),
       cmocka_unit_test(test_too_large_group_is_refused),
       cmocka_unit_test(test_group_limit_switch),
-      cmocka_unit_test(test_random_equals_host),
-      cmocka_unit_test(test_random_unit_equals_host),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

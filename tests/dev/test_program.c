@@ -323,28 +323,6 @@ static void test_two_threads_build(void **state)
   clm__device_close(device);
 }
 
-/* Every kernel file of the library builds as it stands or names what it wants defined; the prelude
- * must not warn. */
-static void test_prelude_has_no_warning(void **state)
-{
-  (void)state;
-  ear told = {0};
-  const clm_log log = {receive, &told};
-  const clm__device_options options = {.no_cache = true, .log = &log};
-  clm__device *device = open_device(&options);
-  for (int i = 0; i <= 8; i++) {
-    char defines[32];
-    clm__program *program = NULL;
-    snprintf(defines, sizeof defines, "-DACTIVATION=%d", i);
-    assert_ok(clm__program_get_text(device, "prelude_only.cl",
-                                    "kernel void f(global float *y)\n"
-                                    "{ y[0] = clm_activate(y[1]) + clm_activate_slope(y[2]); }\n",
-                                    defines, &program));
-  }
-  assert_null(strstr(told.heard, "warning"));
-  clm__device_close(device);
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -362,7 +340,6 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_fail_build_switch, setup, teardown),
       cmocka_unit_test_setup_teardown(test_unknown_names, setup, teardown),
       cmocka_unit_test_setup_teardown(test_two_threads_build, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_prelude_has_no_warning, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
