@@ -35,7 +35,7 @@ typedef struct clm__device_info {
   bool has_exact_divide; /* correctly rounded division and square root on request */
   int compute_units;
   int clock_mhz;
-  int vector_width;        /* preferred float vector width, at least 1 */
+  int vector_width;        /* floats: the hardware's for CPUs, else the preferred; at least 1 */
   size_t group_max;        /* largest work-group */
   size_t item_max[3];      /* largest work-group in each dimension */
   size_t base_align_bytes; /* of sub-buffers */

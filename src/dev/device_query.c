@@ -171,6 +171,14 @@ static const char *find_reason(cl_device_id handle)
   return NULL;
 }
 
+/* CPUs: what the hardware has, since drivers that vectorise by themselves prefer 1. */
+static int query_vector_width(cl_device_id handle, clm__device_kind kind)
+{
+  const int preferred = query_int(handle, CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT);
+  const int native = query_int(handle, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
+  return clm__max_int(kind == CLM__DEVICE_CPU ? clm__max_int(preferred, native) : preferred, 1);
+}
+
 void clm__device_query(cl_device_id handle, clm__device_info *info, const char **reason)
 {
   cl_device_type type = query_number(handle, CL_DEVICE_TYPE, sizeof type);
@@ -189,7 +197,7 @@ void clm__device_query(cl_device_id handle, clm__device_info *info, const char *
   info->has_exact_divide = (floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
   info->compute_units = clm__max_int(query_int(handle, CL_DEVICE_MAX_COMPUTE_UNITS), 1);
   info->clock_mhz = query_int(handle, CL_DEVICE_MAX_CLOCK_FREQUENCY);
-  info->vector_width = clm__max_int(query_int(handle, CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT), 1);
+  info->vector_width = query_vector_width(handle, info->kind);
   query_pci(handle, info);
   query_uuid(handle, info);
   query_memory(handle, info);
