@@ -112,6 +112,8 @@ clm_status clm__conv2d_resolve(const clm__conv2d_attributes *attributes, bool po
                                .epilogue = attributes->epilogue};
   CLM_TRY(resolve_axis(attributes, input, 0, &made.oh, &made.pad_top));
   CLM_TRY(resolve_axis(attributes, input, 1, &made.ow, &made.pad_left));
+  CLM_REQUIRE(!pool || (made.oh >= 2 && made.ow >= 2), CLM_BAD_DATA,
+              "a 2x2 pool does not fit in the %dx%d output of its convolution", made.oh, made.ow);
   made.yh = pool ? made.oh / 2 : made.oh;
   made.yw = pool ? made.ow / 2 : made.ow;
   *geometry = made;
