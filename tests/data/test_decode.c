@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <png.h>
 
 #include "base/mem.h"
 #include "data/decode.h"
@@ -299,6 +300,46 @@ static void a_jpeg_that_claims_a_giant_size_is_refused(void **state)
   decode_resized_jpeg("src/jpeg_444.jpg", 0, 53, "\xFF\xC0", "damaged JPEG");
 }
 
+/* libjpeg makes up the lines that a file does not hold when its end mark comes too early. */
+static void a_very_long_jpeg_is_read(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"src/jpeg_444.jpg", "src/jpeg_progressive_444.jpg"};
+  clm__image image = {0};
+  for (size_t n = 0; n < 2; n++) {
+    file_content content = read_golden(names[n]);
+    const size_t frame = find_bytes(&content, n == 0 ? "\xFF\xC0" : "\xFF\xC2", 2);
+    put_big_endian(content.bytes + frame + 5, 20000, 2);
+    put_big_endian(content.bytes + frame + 7, 20, 2);
+    assert_int_equal(clm__decode(content.bytes, content.size_bytes, &keras, &image), CLM_OK);
+    assert_int_equal(image.height, 20000);
+    assert_int_equal(image.width, 20);
+    clm__mem_free(content.bytes);
+  }
+  clm__image_fini(&image);
+}
+
+static void a_very_long_png_is_read(void **state)
+{
+  (void)state;
+  enum { HEIGHT = 20000, WIDTH = 20, SIZE = HEIGHT * WIDTH * 3 };
+  uint8_t *pixels = malloc(SIZE);
+  for (size_t i = 0; i < SIZE; i++) pixels[i] = (uint8_t)(i * 7 + i / 911);
+  png_image writer = {
+      .version = PNG_IMAGE_VERSION, .width = WIDTH, .height = HEIGHT, .format = PNG_FORMAT_RGB};
+  png_alloc_size_t size = SIZE * 2;
+  uint8_t *file = malloc(size);
+  assert_int_not_equal(png_image_write_to_memory(&writer, file, &size, 0, pixels, 0, NULL), 0);
+  clm__image image = {0};
+  assert_int_equal(clm__decode(file, size, &keras, &image), CLM_OK);
+  assert_int_equal(image.height, HEIGHT);
+  assert_int_equal(image.width, WIDTH);
+  assert_memory_equal(image.pixels, pixels, SIZE);
+  clm__image_fini(&image);
+  free(file);
+  free(pixels);
+}
+
 static uint32_t png_crc(const char *bytes, size_t count)
 {
   return crc32((const uint8_t *)bytes, count);
@@ -528,6 +569,8 @@ int main(void)
       cmocka_unit_test(damaged_bytes_never_break_the_reader),
       cmocka_unit_test(a_jpeg_that_claims_a_giant_size_is_refused),
       cmocka_unit_test(a_png_that_claims_a_giant_size_is_refused),
+      cmocka_unit_test(a_very_long_jpeg_is_read),
+      cmocka_unit_test(a_very_long_png_is_read),
       cmocka_unit_test(other_channel_counts_are_a_usage_error),
       cmocka_unit_test(a_limit_of_bytes_is_kept),
       cmocka_unit_test(a_picture_without_alpha_is_opaque),
