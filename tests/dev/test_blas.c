@@ -284,7 +284,7 @@ static void test_other_vector_widths(void **state)
   const clm__gemm gemm = {.m = 61, .n = 43, .k = 29, .alpha = 1.0F};
   const int width = device->info.vector_width;
   if (device->info.kind != CLM__DEVICE_CPU) {
-    print_message("CLBlast's own parameters are used on this device\n");
+    print_message("skipped: CLBlast's own parameters are used on this device\n");
     skip();
   }
   for (int other = 4; other <= 8; other *= 2) {

@@ -235,7 +235,7 @@ static void test_open_half(void **state)
   const clm__device_options options = {.no_cache = true};
   clm__device *halves[2] = {0};
   if (whole.compute_units < 2 || whole.kind != CLM__DEVICE_CPU) {
-    print_message("the device cannot be split\n");
+    print_message("skipped: the device cannot be split\n");
     skip();
   }
   for (int i = 0; i < 2; i++) {
