@@ -16,8 +16,8 @@ static clm_status make_views(clm__params *params)
     const clm__weight *weight = &layout->items[i];
     const size_t offset_bytes = weight->offset * sizeof(float);
     const size_t size_bytes = weight->elements * sizeof(float);
-    CLM_TRY(clm__buffer_view(params->device, params->values, offset_bytes, size_bytes,
-                             &params->w[i]));
+    CLM_TRY(
+        clm__buffer_view(params->device, params->values, offset_bytes, size_bytes, &params->w[i]));
     if (weight->trainable && params->gradients != NULL)
       CLM_TRY(clm__buffer_view(params->device, params->gradients, offset_bytes, size_bytes,
                                &params->dw[i]));
@@ -31,17 +31,17 @@ clm_status clm__params_init(clm__params *params, clm__device *device, const clm_
   CLM_ASSERT(slot_count <= CLM__SLOTS_MAX);
   *params = (clm__params){.device = device, .layout = layout};
   const size_t align_floats = device->info.base_align_bytes / sizeof(float);
-  CLM_REQUIRE(align_floats <= CLM__WEIGHT_ALIGN, CLM_DEVICE_FAILED,
-              "%s wants sub-buffers aligned to %zu bytes, more than Clematis' layout of weights has",
-              device->info.name, device->info.base_align_bytes);
+  CLM_REQUIRE(
+      align_floats <= CLM__WEIGHT_ALIGN, CLM_DEVICE_FAILED,
+      "%s wants sub-buffers aligned to %zu bytes, more than Clematis' layout of weights has",
+      device->info.name, device->info.base_align_bytes);
   CLM_TRY(clm__mem_alloc((size_t)layout->count, sizeof *params->w, &params->w));
   CLM_TRY(clm__mem_alloc((size_t)layout->count, sizeof *params->dw, &params->dw));
   if (layout->elements == 0) return CLM_OK;
   CLM_TRY(make_array(params, layout->elements, &params->values));
   const size_t trained = layout->trainable_elements;
   if (trained > 0) {
-    CLM_TRY(clm__buffer_view(device, params->values, 0, trained * sizeof(float),
-                             &params->trained));
+    CLM_TRY(clm__buffer_view(device, params->values, 0, trained * sizeof(float), &params->trained));
     if (slot_count >= 0) CLM_TRY(make_array(params, trained, &params->gradients));
     for (; params->slot_count < slot_count; params->slot_count++)
       CLM_TRY(make_array(params, trained, &params->slots[params->slot_count]));

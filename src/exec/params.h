@@ -14,8 +14,8 @@ typedef struct clm__params {
   cl_mem gradients;           /* [trainable_elements]; NULL unless training */
   cl_mem slots[CLM__SLOTS_MAX];
   int slot_count;
-  cl_mem *w;                  /* [layout->count] views of values */
-  cl_mem *dw;                 /* [layout->count] views of gradients, NULL for untrained ones */
+  cl_mem *w;  /* [layout->count] views of values */
+  cl_mem *dw; /* [layout->count] views of gradients, NULL for untrained ones */
 } clm__params;
 
 /* Makes the arrays, zeroed. slot_count < 0: for inference, without gradients. Errors:

@@ -11,18 +11,18 @@
 #include "op/optim.h"
 
 typedef struct clm__replica_config {
-  clm__device *device;          /* borrowed until the replica is destroyed */
-  const clm__graph *graph;      /* borrowed too */
-  const clm__weights *weights;  /* the layout; borrowed too */
+  clm__device *device;         /* borrowed until the replica is destroyed */
+  const clm__graph *graph;     /* borrowed too */
+  const clm__weights *weights; /* the layout; borrowed too */
   int batch_max;
-  const clm__loss *loss;        /* NULL: predicts only */
-  const void *loss_attributes;  /* borrowed until destroyed */
+  const clm__loss *loss;               /* NULL: predicts only */
+  const void *loss_attributes;         /* borrowed until destroyed */
   const clm__optim_state *optim_state; /* NULL: does not train; else its optimizer, attributes and
                                           number of slots are taken; borrowed until destroyed */
-  uint64_t seed;                /* of dropout */
-  const clm__tune *tune;        /* may be NULL */
-  const char *variant;          /* wish, may be NULL */
-  int threads;                  /* that build programs */
+  uint64_t seed;                       /* of dropout */
+  const clm__tune *tune;               /* may be NULL */
+  const char *variant;                 /* wish, may be NULL */
+  int threads;                         /* that build programs */
   const clm_log *log;
 } clm__replica_config;
 
@@ -54,10 +54,10 @@ typedef struct clm__replica_input {
 
 /* Figures of one call. */
 typedef struct clm__replica_result {
-  double loss_sum;   /* over the images */
+  double loss_sum; /* over the images */
   int hit_count;
   int count;
-  bool is_finite;    /* losses and gradients: where false the weights were left as they were */
+  bool is_finite; /* losses and gradients: where false the weights were left as they were */
 } clm__replica_result;
 
 /* Enqueue forward in training mode, loss and backward: gradients are sums over the images. */

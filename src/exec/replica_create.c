@@ -38,10 +38,8 @@ static clm_status make_mode(clm__replica *replica, bool training, bool logits, r
 {
   const clm__replica_config *config = &replica->config;
   fusion_judge judge = {.info = &replica->device->info, .variant = config->variant};
-  const clm__net_options options = {.training = training,
-                                    .logits = logits,
-                                    .accepts = accepts_fusion,
-                                    .accepts_user = &judge};
+  const clm__net_options options = {
+      .training = training, .logits = logits, .accepts = accepts_fusion, .accepts_user = &judge};
   CLM_TRY(clm__net_create(config->graph, config->weights, &options, &mode->net));
   const clm__runner_config runner = {.device = replica->device,
                                      .net = mode->net,
@@ -55,8 +53,7 @@ static clm_status make_mode(clm__replica *replica, bool training, bool logits, r
 static clm_status make_modes(clm__replica *replica)
 {
   const bool has_loss = replica->config.loss != NULL;
-  if (replica->config.optim_state != NULL)
-    CLM_TRY(make_mode(replica, true, true, &replica->train));
+  if (replica->config.optim_state != NULL) CLM_TRY(make_mode(replica, true, true, &replica->train));
   if (has_loss) CLM_TRY(make_mode(replica, false, true, &replica->evaluate));
   if (!has_loss) CLM_TRY(make_mode(replica, false, false, &replica->predict));
   return CLM_OK;
@@ -147,9 +144,8 @@ static clm_status make_memory(clm__replica *replica)
   CLM_TRY(make_arenas(replica));
   CLM_TRY(clm__params_init(&replica->params, replica->device, replica->config.weights,
                            slot_count(replica)));
-  replica->device_bytes +=
-      clm__params_size_bytes(replica->config.weights, slot_count(replica)) +
-      small_bytes(replica->config.batch_max);
+  replica->device_bytes += clm__params_size_bytes(replica->config.weights, slot_count(replica)) +
+                           small_bytes(replica->config.batch_max);
   replica_mode *modes[] = {&replica->train, &replica->evaluate, &replica->predict};
   for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
     if (modes[i]->runner != NULL)

@@ -26,12 +26,12 @@ struct clm__replica {
   clm__optim_instance optim;
   clm__gradient_check check;
   int classes;
-  cl_mem labels;      /* [batch_max] int */
-  cl_mem image_ids;   /* [batch_max] uint */
-  cl_mem losses;      /* [batch_max] */
-  cl_mem hits;        /* [batch_max] */
-  cl_mem stop;        /* [1] int */
-  cl_mem square_sum;  /* [1] */
+  cl_mem labels;     /* [batch_max] int */
+  cl_mem image_ids;  /* [batch_max] uint */
+  cl_mem losses;     /* [batch_max] */
+  cl_mem hits;       /* [batch_max] */
+  cl_mem stop;       /* [1] int */
+  cl_mem square_sum; /* [1] */
 
   /* Host side of the figures of the call in flight. */
   float *host_losses;

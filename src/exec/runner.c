@@ -106,9 +106,8 @@ static size_t largest_workspace(const clm__runner *runner)
 
 static clm__plan_limits plan_limits(const clm__runner *runner)
 {
-  return (clm__plan_limits){
-      .align_bytes = clm__max_size(runner->device->info.base_align_bytes, 64),
-      .arena_max_bytes = (size_t)runner->device->info.buffer_max_bytes};
+  return (clm__plan_limits){.align_bytes = clm__max_size(runner->device->info.base_align_bytes, 64),
+                            .arena_max_bytes = (size_t)runner->device->info.buffer_max_bytes};
 }
 
 static clm_status make_ready(clm__runner *runner, const clm__runner_config *config)
@@ -210,8 +209,8 @@ static clm_status bind_node(clm__runner *runner, const cl_mem *arenas, int index
 {
   const clm__node *net_node = &runner->net->nodes[index];
   runner_node *node = &runner->nodes[index];
-  const size_t saved_bytes = net_node->spec.saved_bytes +
-                             net_node->spec.saved_bytes_per_image * (size_t)runner->batch_max;
+  const size_t saved_bytes =
+      net_node->spec.saved_bytes + net_node->spec.saved_bytes_per_image * (size_t)runner->batch_max;
   CLM_TRY(bind_block(runner, arenas, &runner->plan->saved[index], saved_bytes, &node->saved));
   for (int i = 0; i < net_node->input_count; i++)
     CLM_TRY(bind_block(runner, arenas, &runner->plan->partials[index * CLM__INPUTS_MAX + i],
@@ -229,8 +228,8 @@ clm_status clm__runner_bind(clm__runner *runner, const cl_mem *arenas, clm__para
     CLM_TRY(bind_block(runner, arenas, &plan->values[v], size_bytes, &runner->values[v]));
     CLM_TRY(bind_block(runner, arenas, &plan->gradients[v], size_bytes, &runner->gradients[v]));
   }
-  CLM_TRY(bind_block(runner, arenas, &plan->workspace, runner->workspace_bytes,
-                     &runner->workspace));
+  CLM_TRY(
+      bind_block(runner, arenas, &plan->workspace, runner->workspace_bytes, &runner->workspace));
   for (int i = 0; i < runner->net->node_count; i++) CLM_TRY(bind_node(runner, arenas, i));
   return CLM_OK;
 }
@@ -266,8 +265,7 @@ static void fill_args(const clm__runner *runner, int index, const clm__runner_ca
     const bool adds = (net_node->adds_dx >> i & 1U) != 0;
     const bool needed = (net_node->need_dx >> i & 1U) != 0;
     args->x[i] = runner->values[net_node->inputs[i]];
-    if (needed)
-      args->dx[i] = adds ? node->partials[i] : runner->gradients[net_node->inputs[i]];
+    if (needed) args->dx[i] = adds ? node->partials[i] : runner->gradients[net_node->inputs[i]];
   }
   for (int i = 0; i < net_node->spec.param_count; i++) {
     args->w[i] = runner->params->w[net_node->weights[i]];
@@ -296,8 +294,7 @@ static clm_status add_partials(clm__runner *runner, int index, int batch)
   for (int i = 0; i < net_node->input_count; i++) {
     if ((net_node->adds_dx >> i & 1U) == 0) continue;
     const int value = net_node->inputs[i];
-    const size_t elements =
-        clm__shape_elements(&runner->net->value_shapes[value]) * (size_t)batch;
+    const size_t elements = clm__shape_elements(&runner->net->value_shapes[value]) * (size_t)batch;
     clm__launch launch = clm__launch_begin(&runner->accumulate);
     clm__launch_buffer(&launch, runner->gradients[value]);
     clm__launch_buffer(&launch, runner->nodes[index].partials[i]);
@@ -330,8 +327,7 @@ static clm_status describe_pass(const clm__instance *instance, const char *layer
   char output[CLM__SHAPE_TEXT_SIZE];
   const clm__problem *problem = instance->problem;
   return clm__str_add(text, "%-20s %s.%-5s %s -> %s  %s%s%s\n", layer, problem->op->name,
-                      clm__pass_name(instance->pass),
-                      clm__shape_text(&problem->inputs[0], input),
+                      clm__pass_name(instance->pass), clm__shape_text(&problem->inputs[0], input),
                       clm__shape_text(&problem->spec.output, output), instance->variant->name,
                       instance->tuning.defines[0] != '\0' ? " " : "", instance->tuning.defines);
 }

@@ -9,12 +9,12 @@
 #include "op/variant.h"
 
 typedef struct clm__runner_config {
-  clm__device *device;          /* borrowed until the runner is destroyed */
-  const clm__net *net;          /* borrowed too */
+  clm__device *device; /* borrowed until the runner is destroyed */
+  const clm__net *net; /* borrowed too */
   int batch_max;
-  const clm__tune *tune;        /* may be NULL; borrowed for the call */
-  const char *variant;          /* the user's wish, may be NULL; borrowed for the call */
-  int threads;                  /* that build programs, at least 1 */
+  const clm__tune *tune; /* may be NULL; borrowed for the call */
+  const char *variant;   /* the user's wish, may be NULL; borrowed for the call */
+  int threads;           /* that build programs, at least 1 */
 } clm__runner_config;
 
 typedef struct clm__runner clm__runner;

@@ -28,8 +28,7 @@ clm_status clm__run_state_set_classes(clm__run_state *state, const char *const *
   CLM_ASSERT(state->class_names == NULL);
   CLM_TRY(clm__mem_alloc((size_t)count, sizeof *state->class_names, &state->class_names));
   state->class_count = count;
-  for (int i = 0; i < count; i++)
-    CLM_TRY(clm__mem_copy_text(names[i], &state->class_names[i]));
+  for (int i = 0; i < count; i++) CLM_TRY(clm__mem_copy_text(names[i], &state->class_names[i]));
   return CLM_OK;
 }
 

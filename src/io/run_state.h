@@ -21,19 +21,19 @@ typedef struct clm__epoch_record {
 typedef struct clm__run_state {
   uint64_t seed;
   int batch_size;
-  uint64_t data_digest;     /* clm__dataset_digest of the samples in use */
-  char **class_names;       /* [class_count], owned */
+  uint64_t data_digest; /* clm__dataset_digest of the samples in use */
+  char **class_names;   /* [class_count], owned */
   int class_count;
 
-  int epoch;                /* the epoch to go on with, from 0 */
-  uint64_t step;            /* steps of it that are done */
-  uint64_t images_seen;     /* since the first step of all */
-  double loss_sum;          /* of that epoch so far */
+  int epoch;            /* the epoch to go on with, from 0 */
+  uint64_t step;        /* steps of it that are done */
+  uint64_t images_seen; /* since the first step of all */
+  double loss_sum;      /* of that epoch so far */
   uint64_t hit_count;
   uint64_t image_count;
 
-  int best_epoch;           /* -1: none yet */
-  double best_value;        /* of the monitored figure */
+  int best_epoch;    /* -1: none yet */
+  double best_value; /* of the monitored figure */
   int epochs_without_better;
 
   clm__epoch_record *epochs; /* [epoch], owned */

@@ -12,7 +12,8 @@
 CLM_MUST_CHECK clm_status clm__checkpoint_write(const char *path, const clm__model_file *model,
                                                 const clm__run_state *state);
 
-/* Writes checkpoints/images-<images seen>.keras, then removes all but the newest `keep`. Errors: IO. */
+/* Writes checkpoints/images-<images seen>.keras, then removes all but the newest `keep`. Errors:
+ * IO. */
 CLM_MUST_CHECK clm_status clm__checkpoint_save(const clm__run_folder *folder, int keep,
                                                const clm__model_file *model,
                                                const clm__run_state *state);

@@ -58,4 +58,3 @@ clm_status clm_config_quote(const char *text, char **quoted)
   clm__json_put_text(&writer, NULL, text);
   return clm__json_take(&writer, quoted);
 }
-

@@ -178,8 +178,7 @@ static clm__aspect aspect_of(clm_aspect aspect)
   return aspect == CLM_ASPECT_PAD ? CLM__ASPECT_PAD : CLM__ASPECT_STRETCH;
 }
 
-clm__decode_options clm__data_source_decode(const clm_data_config *config,
-                                            const clm__shape *input)
+clm__decode_options clm__data_source_decode(const clm_data_config *config, const clm__shape *input)
 {
   return (clm__decode_options){.channels = input->dims[2],
                                .apply_exif = config->apply_exif != 0,
@@ -215,17 +214,17 @@ clm_status clm__data_source_loader(const clm_data_config *config, const clm__dat
   CLM_REQUIRE(input->rank == 3 &&
                   (input->dims[2] == 1 || input->dims[2] == 3 || input->dims[2] == 4),
               CLM_BAD_DATA, "the model does not take images of 1, 3 or 4 channels");
-  const clm__loader_config made = {
-      .dataset = dataset,
-      .resize = clm__data_source_resize(config, input),
-      .decode = clm__data_source_decode(config, input),
-      .batch_max = batch_max,
-      .threads = config->threads,
-      .slots = SLOTS,
-      .cache = cache_of(config->cache),
-      .cache_limit_bytes =
-          config->cache_limit_bytes > 0 ? config->cache_limit_bytes : default_cache_limit(),
-      .strict = config->strict != 0,
-      .log = log};
+  const clm__loader_config made = {.dataset = dataset,
+                                   .resize = clm__data_source_resize(config, input),
+                                   .decode = clm__data_source_decode(config, input),
+                                   .batch_max = batch_max,
+                                   .threads = config->threads,
+                                   .slots = SLOTS,
+                                   .cache = cache_of(config->cache),
+                                   .cache_limit_bytes = config->cache_limit_bytes > 0
+                                                            ? config->cache_limit_bytes
+                                                            : default_cache_limit(),
+                                   .strict = config->strict != 0,
+                                   .log = log};
   return clm__loader_create(&made, loader);
 }

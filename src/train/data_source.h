@@ -14,9 +14,9 @@ typedef struct clm__progress {
 /* Checks the numbers of a configuration. Errors: USAGE. */
 CLM_MUST_CHECK clm_status clm__data_source_check(const clm_data_config *config);
 
-/* Lists, splits, decodes every file once and takes the bad ones out of their subset, telling each in
- * a WARNING (the first ten) and their number. *all_count: samples with the bad ones behind. Errors:
- * as clm__dataset_open and clm__dataset_check. */
+/* Lists, splits, decodes every file once and takes the bad ones out of their subset, telling each
+ * in a WARNING (the first ten) and their number. *all_count: samples with the bad ones behind.
+ * Errors: as clm__dataset_open and clm__dataset_check. */
 CLM_MUST_CHECK clm_status clm__data_source_open(const clm_data_config *config, const clm_log *log,
                                                 const clm__progress *progress,
                                                 clm__dataset **dataset, size_t *all_count);
@@ -26,10 +26,8 @@ CLM_MUST_CHECK clm_status clm__data_source_report(const clm__dataset *dataset, s
                                                   clm_data_report **report);
 
 /* How pictures are decoded and resized for a model's input. */
-clm__decode_options clm__data_source_decode(const clm_data_config *config,
-                                            const clm__shape *input);
-clm__resize_config clm__data_source_resize(const clm_data_config *config,
-                                           const clm__shape *input);
+clm__decode_options clm__data_source_decode(const clm_data_config *config, const clm__shape *input);
+clm__resize_config clm__data_source_resize(const clm_data_config *config, const clm__shape *input);
 
 /* A loader of that dataset for a model's input. Errors: as clm__loader_create. */
 CLM_MUST_CHECK clm_status clm__data_source_loader(const clm_data_config *config,

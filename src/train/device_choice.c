@@ -21,8 +21,7 @@ static clm_status open_chosen(const clm_run_config *config, const clm__device_in
              infos[chosen[0].index].id);
   const clm__device_options options = {.no_cache = config->no_kernel_cache != 0,
                                        .log = config->log};
-  const clm_status status =
-      clm__device_open(&infos[chosen[0].index], &chosen[0], &options, device);
+  const clm_status status = clm__device_open(&infos[chosen[0].index], &chosen[0], &options, device);
   clm__mem_free(chosen);
   return status;
 }

@@ -100,8 +100,7 @@ static clm_status evaluate_dataset(const clm_model *model, const clm_data_config
 }
 
 clm_status clm_model_evaluate(const clm_model *model, const clm_data_config *data,
-                              clm_subset subset, const clm_run_config *run,
-                              clm_evaluation *result)
+                              clm_subset subset, const clm_run_config *run, clm_evaluation *result)
 {
   CLM_REQUIRE(run->batch_size >= 1, CLM_USAGE, "the batch size is %d; it must be at least 1",
               run->batch_size);

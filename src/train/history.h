@@ -2,8 +2,8 @@
 #ifndef CLM_TRAIN_HISTORY_H
 #define CLM_TRAIN_HISTORY_H
 
-#include "train/run_folder.h"
 #include "io/run_state.h"
+#include "train/run_folder.h"
 
 /* Writes both files whole from the finished epochs of a state. The CSV is that of Keras' CSVLogger:
  * sorted names, epochs from 0, CRLF; figures of no validation are NA there and null in JSON.

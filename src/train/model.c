@@ -19,9 +19,9 @@ clm_status clm_model_load(const char *path, const clm_log *log, clm_model **mode
     status = clm__error_fail(CLM_BAD_DATA, __FILE__, __LINE__, __func__,
                              "%s is no classifier: its output is not one number a class", path);
   if (status == CLM_OK && made->file.graph->input_shape.rank != 3)
-    status = clm__error_fail(CLM_BAD_DATA, __FILE__, __LINE__, __func__,
-                             "%s takes no images: its input has not height, width and channels",
-                             path);
+    status =
+        clm__error_fail(CLM_BAD_DATA, __FILE__, __LINE__, __func__,
+                        "%s takes no images: its input has not height, width and channels", path);
   if (status != CLM_OK) {
     clm_model_destroy(made);
     return status;
@@ -48,8 +48,8 @@ clm_status clm_model_summary(const clm_model *model, int columns, char **text)
   }
   size_t optimizer_params = 0;
   if (model->file.optim_state != NULL)
-    optimizer_params = clm__weights_count_params(weights, true) *
-                       (size_t)model->file.optim_state->slot_count;
+    optimizer_params =
+        clm__weights_count_params(weights, true) * (size_t)model->file.optim_state->slot_count;
   const clm_status status =
       clm__summary(model->file.graph, weights, columns, optimizer_params, text);
   clm__weights_destroy(laid_out);

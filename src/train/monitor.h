@@ -16,8 +16,8 @@ typedef enum clm__monitored {
 
 typedef struct clm__monitor {
   clm__monitored figure;
-  double delta;    /* least change that counts as better */
-  int patience;    /* epochs without a better one before a stop; 0: never */
+  double delta; /* least change that counts as better */
+  int patience; /* epochs without a better one before a stop; 0: never */
 } clm__monitor;
 
 /* The figure of a name ("val_loss"); NULL: val_loss, or loss without validation. Errors: USAGE. */

@@ -26,8 +26,7 @@ static clm_status allocate(clm__order *order, size_t samples, size_t batches)
 {
   *order = (clm__order){0};
   clm_status status = clm__mem_alloc(samples, sizeof *order->samples, &order->samples);
-  if (status == CLM_OK)
-    status = clm__mem_alloc(batches + 1, sizeof *order->starts, &order->starts);
+  if (status == CLM_OK) status = clm__mem_alloc(batches + 1, sizeof *order->starts, &order->starts);
   if (status != CLM_OK) clm__order_fini(order);
   return status;
 }

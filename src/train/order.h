@@ -8,7 +8,7 @@
  * samples[starts[b]..starts[b+1]). The last batch of either part may be smaller. */
 typedef struct clm__order {
   uint32_t *samples;
-  size_t *starts;          /* [train_batches + validation_batches + 1] */
+  size_t *starts; /* [train_batches + validation_batches + 1] */
   size_t train_batches;
   size_t validation_batches;
 } clm__order;
@@ -17,7 +17,7 @@ typedef struct clm__order_config {
   const clm__dataset *dataset;
   size_t batch_size;
   uint64_t seed;
-  bool shuffle;            /* false: the order of the list */
+  bool shuffle; /* false: the order of the list */
   bool validate;
 } clm__order_config;
 

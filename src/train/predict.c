@@ -13,7 +13,7 @@ typedef struct prediction {
   size_t batch;        /* images at once */
   size_t image_floats; /* of one image */
   size_t classes;
-  float *pixels;       /* [batch, image_floats] */
+  float *pixels; /* [batch, image_floats] */
 } prediction;
 
 static clm_status read_picture(const prediction *job, const char *path, float *pixels)
@@ -60,8 +60,7 @@ clm_status clm_model_predict(const clm_model *model, const char *const *paths, s
   CLM_TRY(clm__mem_alloc_aligned(job.batch * job.image_floats * sizeof(float), &job.pixels));
   clm__inference inference;
   clm_status status = clm__inference_open(&inference, model, run, (int)job.batch, false);
-  if (status == CLM_OK)
-    status = predict_all(&job, inference.replica, paths, count, probabilities);
+  if (status == CLM_OK) status = predict_all(&job, inference.replica, paths, count, probabilities);
   clm__inference_close(&inference);
   clm__mem_free(job.pixels);
   return status;

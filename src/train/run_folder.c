@@ -36,11 +36,12 @@ static clm_status set_paths(clm__run_folder *folder)
 
 static clm_status refuse_earlier_run(const clm__run_folder *folder)
 {
-  CLM_REQUIRE(!clm__file_exists(folder->checkpoints) && !clm__file_exists(folder->model) &&
-                  !clm__file_exists(folder->history_csv),
-              CLM_USAGE,
-              "%s already holds a run: go on with it by --resume, or name another folder with --out",
-              folder->path);
+  CLM_REQUIRE(
+      !clm__file_exists(folder->checkpoints) && !clm__file_exists(folder->model) &&
+          !clm__file_exists(folder->history_csv),
+      CLM_USAGE,
+      "%s already holds a run: go on with it by --resume, or name another folder with --out",
+      folder->path);
   return CLM_OK;
 }
 

@@ -6,9 +6,9 @@
 
 typedef struct clm__run_folder {
   char *path;
-  char *checkpoints;      /* path/checkpoints */
-  char *model;            /* path/model.keras */
-  char *best;             /* path/best.keras */
+  char *checkpoints; /* path/checkpoints */
+  char *model;       /* path/model.keras */
+  char *best;        /* path/best.keras */
   char *history_csv;
   char *history_json;
 } clm__run_folder;

@@ -18,8 +18,8 @@ typedef struct clm__session {
   clm__callbacks callbacks;
   clm__run_folder folder;
   clm__dataset *dataset;
-  size_t all_count;        /* samples with the bad ones behind */
-  clm__model_file model;   /* graph, host weights, optimizer and loss */
+  size_t all_count;      /* samples with the bad ones behind */
+  clm__model_file model; /* graph, host weights, optimizer and loss */
   clm__run_state state;
   clm__monitor monitor;
   clm__device *device;

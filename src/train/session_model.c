@@ -124,8 +124,7 @@ clm_status clm__session_compile(const clm_train_config *config, clm__model_file 
 static clm_status load_or_make(const clm_train_config *config, int class_count,
                                clm__model_file *model)
 {
-  if (config->model != NULL)
-    return clm__model_file_read(config->model, config->run.log, model);
+  if (config->model != NULL) return clm__model_file_read(config->model, config->run.log, model);
   CLM_REQUIRE(config->image_height >= 8 && config->image_width >= 8, CLM_USAGE,
               "the flowers network needs images of at least 8x8 pixels, %dx%d were asked for",
               config->image_height, config->image_width);
@@ -148,10 +147,11 @@ clm_status clm__session_check_classes(const clm__graph *graph, int class_count, 
 {
   const clm__shape *output = clm__graph_output_shape(graph);
   const int outputs = output->rank == 1 ? output->dims[0] : 0;
-  CLM_REQUIRE(class_count <= outputs, CLM_BAD_DATA,
-              "the folder has %d classes, the model %s only %d outputs: take a model with one output "
-              "a class",
-              class_count, graph->name, outputs);
+  CLM_REQUIRE(
+      class_count <= outputs, CLM_BAD_DATA,
+      "the folder has %d classes, the model %s only %d outputs: take a model with one output "
+      "a class",
+      class_count, graph->name, outputs);
   if (class_count < outputs)
     clm__log(log, CLM_LOG_WARNING, "the folder has %d classes, fewer than the model's %d outputs",
              class_count, outputs);

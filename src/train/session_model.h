@@ -5,8 +5,8 @@
 #include "clematis/train.h"
 #include "io/model_file.h"
 
-/* Reads config->model, or makes the flowers network for that many classes; initial weights where the
- * file has none; optimizer and loss as configured. model is zeroed, and valid for
+/* Reads config->model, or makes the flowers network for that many classes; initial weights where
+ * the file has none; optimizer and loss as configured. model is zeroed, and valid for
  * clm__model_file_fini also on failure. Errors: as reading, USAGE. */
 CLM_MUST_CHECK clm_status clm__session_make_model(const clm_train_config *config, int class_count,
                                                   clm__model_file *model);

@@ -35,8 +35,8 @@ static clm_status check_numbers(const clm_train_config *config)
   CLM_TRY(clm__data_source_check(&config->data));
   CLM_REQUIRE(config->epochs >= 1, CLM_USAGE, "the number of epochs is %d; it must be at least 1",
               config->epochs);
-  CLM_REQUIRE(config->run.batch_size >= 1, CLM_USAGE,
-              "the batch size is %d; it must be at least 1", config->run.batch_size);
+  CLM_REQUIRE(config->run.batch_size >= 1, CLM_USAGE, "the batch size is %d; it must be at least 1",
+              config->run.batch_size);
   CLM_REQUIRE(config->validate_epochs >= 1, CLM_USAGE,
               "validation every %d epochs was asked for; it must be at least 1",
               config->validate_epochs);
@@ -100,8 +100,7 @@ static clm_status open_model(clm__session *session)
   const clm_train_config *config = session->config;
   const int class_count = session->dataset->class_count;
   if (config->resume) {
-    CLM_TRY(clm__checkpoint_load(&session->folder, session->log, &session->model,
-                                 &session->state));
+    CLM_TRY(clm__checkpoint_load(&session->folder, session->log, &session->model, &session->state));
     CLM_TRY(check_resumed(session));
     CLM_TRY(clm__session_compile(config, &session->model));
   } else {
@@ -161,21 +160,21 @@ static clm_status tell_begin(const clm__session *session)
   (void)snprintf(device_text, sizeof device_text, "%s: %s, %s", info->id, info->name,
                  info->platform);
   const clm__weights *weights = session->model.weights;
-  const clm_run_info run = {
-      .out_folder = session->folder.path,
-      .device_text = device_text,
-      .train_images = dataset->train_count,
-      .validation_images = dataset->count - dataset->train_count,
-      .steps_per_epoch = clm__order_steps(&session->order),
-      .epochs = session->config->epochs,
-      .first_epoch = session->state.epoch,
-      .first_step = (size_t)session->state.step,
-      .images_seen = session->state.images_seen,
-      .parameters = clm__weights_count_params(weights, true) +
-                    clm__weights_count_params(weights, false),
-      .learning_rate = (double)session->model.optim_state->learning_rate,
-      .device_bytes = clm__replica_device_bytes(session->replica),
-      .cache_bound_bytes = clm__loader_get_stats(session->loader).cache_bound_bytes};
+  const clm_run_info run = {.out_folder = session->folder.path,
+                            .device_text = device_text,
+                            .train_images = dataset->train_count,
+                            .validation_images = dataset->count - dataset->train_count,
+                            .steps_per_epoch = clm__order_steps(&session->order),
+                            .epochs = session->config->epochs,
+                            .first_epoch = session->state.epoch,
+                            .first_step = (size_t)session->state.step,
+                            .images_seen = session->state.images_seen,
+                            .parameters = clm__weights_count_params(weights, true) +
+                                          clm__weights_count_params(weights, false),
+                            .learning_rate = (double)session->model.optim_state->learning_rate,
+                            .device_bytes = clm__replica_device_bytes(session->replica),
+                            .cache_bound_bytes =
+                                clm__loader_get_stats(session->loader).cache_bound_bytes};
   return clm__callbacks_begin(&session->callbacks, &run);
 }
 

@@ -92,15 +92,13 @@ static clm_status stop_on_request(clm__session *session)
   CLM_TRY(clm__session_save(session));
   session->result->reason = CLM_STOP_REQUESTED;
   CLM_FAIL(CLM_STOPPED, "stopped in epoch %d after step %llu; go on with --resume --out %s",
-           session->state.epoch + 1, (unsigned long long)session->state.step,
-           session->folder.path);
+           session->state.epoch + 1, (unsigned long long)session->state.step, session->folder.path);
 }
 
 /* ---- one epoch ---- */
 
 /* Runs the training batches of an order. */
-static clm_status train_batches(clm__session *session, const clm__order *order,
-                                double epoch_begin)
+static clm_status train_batches(clm__session *session, const clm__order *order, double epoch_begin)
 {
   const size_t steps = clm__order_steps(&session->order);
   const uint64_t images_before = session->state.images_seen;

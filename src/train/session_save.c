@@ -63,8 +63,7 @@ static clm_status save_checkpoint(void *user, const clm_epoch_info *info)
   clm__session *session = user;
   const int every = session->config->checkpoint_epochs;
   if (every <= 0 || (info->epoch + 1) % every != 0) return CLM_OK;
-  if (clm__session_save(session) != CLM_OK)
-    forgive_failed_save(session, "the checkpoint");
+  if (clm__session_save(session) != CLM_OK) forgive_failed_save(session, "the checkpoint");
   return CLM_OK;
 }
 
@@ -92,8 +91,7 @@ static clm_status take_best_weights(clm__session *session)
     memcpy(session->model.weights->values, best.weights->values,
            best.weights->elements * sizeof(float));
   clm__model_file_fini(&best);
-  CLM_REQUIRE(fits, CLM_BAD_DATA, "%s does not hold the weights of this run",
-              session->folder.best);
+  CLM_REQUIRE(fits, CLM_BAD_DATA, "%s does not hold the weights of this run", session->folder.best);
   return CLM_OK;
 }
 

@@ -50,8 +50,7 @@ static void patience_runs_out(void **state)
 {
   (void)state;
   clm__run_state run = {.best_epoch = -1};
-  const clm__monitor monitor = {
-      .figure = CLM__MONITOR_VAL_LOSS, .patience = 2, .delta = 0.1};
+  const clm__monitor monitor = {.figure = CLM__MONITOR_VAL_LOSS, .patience = 2, .delta = 0.1};
   const double losses[] = {1.0, 0.95, 0.85, 0.84, 0.80};
   const bool over[] = {false, false, false, false, true};
   for (int epoch = 0; epoch < 5; epoch++) {
@@ -76,8 +75,8 @@ static void names(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(loss_falls_accuracy_rises), cmocka_unit_test(not_a_number_is_never_best),
-      cmocka_unit_test(patience_runs_out), cmocka_unit_test(names)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(loss_falls_accuracy_rises),
+                                     cmocka_unit_test(not_a_number_is_never_best),
+                                     cmocka_unit_test(patience_runs_out), cmocka_unit_test(names)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

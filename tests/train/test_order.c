@@ -16,11 +16,8 @@ static clm__dataset made_up(size_t train, size_t validation)
 
 static clm__order order_of(const clm__dataset *dataset, size_t batch, uint32_t epoch, size_t step)
 {
-  const clm__order_config config = {.dataset = dataset,
-                                    .batch_size = batch,
-                                    .seed = 7,
-                                    .shuffle = true,
-                                    .validate = true};
+  const clm__order_config config = {
+      .dataset = dataset, .batch_size = batch, .seed = 7, .shuffle = true, .validate = true};
   clm__order order;
   assert_int_equal(clm__order_init(&order, &config, epoch, step), CLM_OK);
   return order;

@@ -1,0 +1,214 @@
+/* Twelve steps of real Keras: losses, accuracies, gradients, weights and predictions
+ * (tests/golden/train). */
+#include "op/testdevice.h"
+
+#include "base/mem.h"
+#include "exec/replica.h"
+#include "io/model_file.h"
+#include "support/folder.h"
+#include "support/golden_batches.h"
+#include "support/npy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEPS 12
+
+typedef struct fixture {
+  clm__device *device;
+  golden_batch batches[GOLDEN_BATCHES];
+  uint32_t image_ids[GOLDEN_BATCH_SIZE];
+  clm__model_file model;
+  clm__replica *replica;
+} fixture;
+
+static const char *wished_variant; /* set by main: the same steps with each variant */
+static test_options options;
+
+static void read_model(fixture *f, const char *name)
+{
+  char path[1024];
+  (void)snprintf(path, sizeof path, "%s/golden/train/%s", tests_folder(), name);
+  assert_ok(clm__model_file_read(path, NULL, &f->model));
+}
+
+static int set_up(void **state)
+{
+  fixture *f = calloc(1, sizeof *f);
+  assert_non_null(f);
+  golden_batches_read(f->batches);
+  f->device = test_device_open(&options, 0);
+  read_model(f, "init.keras");
+  if (f->model.optim_state == NULL)
+    assert_ok(clm__optim_state_create(f->model.compile.optim, f->model.compile.optim_attributes,
+                                      f->model.weights, &f->model.optim_state));
+  const clm__replica_config config = {.device = f->device,
+                                      .graph = f->model.graph,
+                                      .weights = f->model.weights,
+                                      .batch_max = GOLDEN_BATCH_SIZE,
+                                      .loss = f->model.compile.loss,
+                                      .loss_attributes = f->model.compile.loss_attributes,
+                                      .optim_state = f->model.optim_state,
+                                      .variant = wished_variant,
+                                      .threads = 2};
+  assert_ok(clm__replica_create(&config, &f->replica));
+  assert_ok(clm__replica_write_weights(f->replica, f->model.weights->values));
+  *state = f;
+  return 0;
+}
+
+static int tear_down(void **state)
+{
+  fixture *f = *state;
+  clm__replica_destroy(f->replica);
+  clm__model_file_fini(&f->model);
+  clm__device_close(f->device);
+  free(f);
+  return 0;
+}
+
+static clm__replica_result train_step(fixture *f, int step)
+{
+  const golden_batch *batch = &f->batches[step % GOLDEN_BATCHES];
+  const clm__replica_input input = {.pixels = batch->pixels,
+                                    .labels = batch->labels,
+                                    .image_ids = f->image_ids,
+                                    .count = GOLDEN_BATCH_SIZE};
+  const clm__replica_update_args update = {
+      .gradient_scale = 1.0F / GOLDEN_BATCH_SIZE, .learning_rate = 0.001F, .iterations = step};
+  assert_ok(clm__replica_compute(f->replica, &input));
+  assert_ok(clm__replica_update(f->replica, &update));
+  clm__replica_result result;
+  assert_ok(clm__replica_finish(f->replica, &result));
+  assert_true(result.is_finite);
+  return result;
+}
+
+/* Compares flat values of the trainable layout with the arrays in a golden folder. */
+static void compare_weights(const fixture *f, const float *values, const char *folder,
+                            double tolerance)
+{
+  for (int i = 0; i < f->model.weights->count; i++) {
+    const clm__weight *weight = &f->model.weights->items[i];
+    char path[256];
+    (void)snprintf(path, sizeof path, "train/%s/%s_%s.npy", folder,
+                   f->model.graph->layers[weight->layer].name, weight->name);
+    npy expected = npy_read_golden(path);
+    assert_int_equal(expected.count, weight->elements);
+    for (size_t e = 0; e < expected.count; e++) {
+      const double difference = fabs((double)values[weight->offset + e] - (double)expected.f32[e]);
+      if (!(difference <= tolerance))
+        fail_msg("%s: element %zu is %.9g, expected %.9g", path, e,
+                 (double)values[weight->offset + e], (double)expected.f32[e]);
+    }
+    npy_free(&expected);
+  }
+}
+
+static void first_gradients(void **state)
+{
+  fixture *f = *state;
+  const clm__replica_input input = {.pixels = f->batches[0].pixels,
+                                    .labels = f->batches[0].labels,
+                                    .image_ids = f->image_ids,
+                                    .count = GOLDEN_BATCH_SIZE};
+  assert_ok(clm__replica_compute(f->replica, &input));
+  clm__replica_result result;
+  assert_ok(clm__replica_finish(f->replica, &result));
+  float *gradients = NULL;
+  assert_ok(clm__mem_alloc(f->model.weights->elements, sizeof(float), &gradients));
+  assert_ok(clm__replica_read_gradients(f->replica, gradients));
+  for (size_t i = 0; i < f->model.weights->trainable_elements; i++)
+    gradients[i] /= GOLDEN_BATCH_SIZE;
+  compare_weights(f, gradients, "step1_gradients", 1e-6);
+  clm__mem_free(gradients);
+}
+
+static void twelve_steps(void **state)
+{
+  fixture *f = *state;
+  npy losses = npy_read_golden("train/loss.npy");
+  npy accuracies = npy_read_golden("train/accuracy.npy");
+  const size_t elements = f->model.weights->elements;
+  float *values = NULL;
+  assert_ok(clm__mem_alloc(elements, sizeof(float), &values));
+  for (int step = 0; step < STEPS; step++) {
+    const clm__replica_result result = train_step(f, step);
+    const float loss = (float)(result.loss_sum / GOLDEN_BATCH_SIZE);
+    const float accuracy = (float)result.hit_count / GOLDEN_BATCH_SIZE;
+    assert_floats_near("loss", &loss, &losses.f32[step], 1, 1e-5);
+    assert_true(accuracy == accuracies.f32[step]);
+    char folder[32];
+    (void)snprintf(folder, sizeof folder, "weights_after%d", step + 1);
+    if (step != 0 && step != 1 && step != STEPS - 1) continue;
+    assert_ok(clm__replica_read_weights(f->replica, values));
+    compare_weights(f, values, folder, 1e-5);
+  }
+  clm__mem_free(values);
+  npy_free(&losses);
+  npy_free(&accuracies);
+}
+
+static void trained_file_evaluates_and_predicts(void **state)
+{
+  fixture *f = *state;
+  clm__model_file_fini(&f->model);
+  clm__replica_destroy(f->replica);
+  f->replica = NULL;
+  read_model(f, "after12.keras");
+  clm__replica_config config = {.device = f->device,
+                                .graph = f->model.graph,
+                                .weights = f->model.weights,
+                                .batch_max = GOLDEN_BATCH_SIZE,
+                                .variant = wished_variant,
+                                .threads = 2};
+  assert_ok(clm__replica_create(&config, &f->replica));
+  assert_ok(clm__replica_write_weights(f->replica, f->model.weights->values));
+  float probabilities[GOLDEN_BATCH_SIZE * GOLDEN_CLASSES];
+  clm__replica_input input = {.pixels = f->batches[0].pixels, .count = GOLDEN_BATCH_SIZE};
+  assert_ok(clm__replica_predict(f->replica, &input, probabilities));
+  npy expected = npy_read_golden("train/after12_prediction_batch0.npy");
+  assert_floats_near("prediction", probabilities, expected.f32, expected.count, 1e-5);
+  npy_free(&expected);
+  clm__replica_destroy(f->replica);
+  f->replica = NULL;
+
+  config.loss = f->model.compile.loss;
+  config.loss_attributes = f->model.compile.loss_attributes;
+  assert_ok(clm__replica_create(&config, &f->replica));
+  assert_ok(clm__replica_write_weights(f->replica, f->model.weights->values));
+  double loss_sum = 0.0;
+  int hits = 0;
+  for (int b = 0; b < GOLDEN_BATCHES; b++) {
+    input.pixels = f->batches[b].pixels;
+    input.labels = f->batches[b].labels;
+    assert_ok(clm__replica_evaluate(f->replica, &input));
+    clm__replica_result result;
+    assert_ok(clm__replica_finish(f->replica, &result));
+    loss_sum += result.loss_sum;
+    hits += result.hit_count;
+  }
+  const float loss = (float)(loss_sum / (GOLDEN_BATCHES * GOLDEN_BATCH_SIZE));
+  const float keras = 0.994857907295227F;
+  assert_floats_near("evaluate", &loss, &keras, 1, 1e-5);
+  assert_int_equal(hits, GOLDEN_BATCHES * GOLDEN_BATCH_SIZE);
+}
+
+int main(int argc, char **argv)
+{
+  options = test_options_read(argc, argv);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(first_gradients, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(twelve_steps, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(trained_file_evaluates_and_predicts, set_up, tear_down)};
+  const char *const variants[] = {NULL, "plain", "gemm"};
+  int failed = 0;
+  for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
+    wished_variant = variants[i];
+    printf("variant: %s\n", wished_variant != NULL ? wished_variant : "as chosen");
+    failed += cmocka_run_group_tests(tests, NULL, NULL);
+  }
+  return failed;
+}
