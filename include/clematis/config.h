@@ -10,7 +10,8 @@ extern "C" {
 
 /* Reads a JSON file that holds one object of numbers, texts and true/false, and calls visit with
  * each key and its value as text ("10", "adam", "true"), in file order; null values are passed
- * over. A failure of visit ends the reading with it. Errors: NO_INPUT, BAD_DATA (line and column). */
+ * over. A failure of visit ends the reading with it. Errors: NO_INPUT, BAD_DATA (line and
+ * column). */
 CLM_API CLM_MUST_CHECK clm_status clm_config_read(const char *path,
                                                   clm_status (*visit)(void *user, const char *key,
                                                                       const char *value),

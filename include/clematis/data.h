@@ -88,9 +88,9 @@ CLM_API CLM_MUST_CHECK clm_status clm_data_check(const clm_data_config *config, 
 /* Frees a report; takes NULL. */
 CLM_API void clm_data_report_free(clm_data_report *report);
 
-/* Draws a small data set: five folders of flowers, each `images_per_class` PNG files of varied size,
- * colour, place and background. A function of seed alone. The folder is made; existing files of the
- * same names are overwritten. Errors: IO, USAGE (images_per_class < 1). */
+/* Draws a small data set: five folders of flowers, each `images_per_class` PNG files of varied
+ * size, colour, place and background. A function of seed alone. The folder is made; existing files
+ * of the same names are overwritten. Errors: IO, USAGE (images_per_class < 1). */
 CLM_API CLM_MUST_CHECK clm_status clm_sample_draw(const char *folder, int images_per_class,
                                                   uint64_t seed);
 

@@ -17,10 +17,11 @@ CLM_API CLM_MUST_CHECK clm_status clm_model_load(const char *path, const clm_log
 /* Frees a model; takes NULL. */
 CLM_API void clm_model_destroy(clm_model *model);
 
-/* Keras' summary table for a terminal of that many columns (80 where unknown). *text is taken by the
- * caller: clm_text_free. Errors: NO_MEMORY. */
+/* Keras' summary table for a terminal of that many columns (80 where unknown). *text is taken by
+ * the caller: clm_text_free. Errors: NO_MEMORY. */
 CLM_API CLM_MUST_CHECK clm_status clm_model_summary(const clm_model *model, int columns,
                                                     char **text);
+/* Frees a text that the library gave; takes NULL. */
 CLM_API void clm_text_free(char *text);
 
 /* The model's input. */
@@ -40,6 +41,7 @@ typedef struct clm_run_config {
   const clm_log *log;
 } clm_run_config;
 
+/* All defaults. */
 CLM_API clm_run_config clm_run_config_default(void);
 
 typedef struct clm_evaluation {

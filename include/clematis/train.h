@@ -123,6 +123,7 @@ typedef struct clm_train_config {
   size_t callback_count;
 } clm_train_config;
 
+/* All defaults: those of the tutorial's program. */
 CLM_API clm_train_config clm_train_config_default(void);
 
 /* Trains. The folder out_folder/ then holds config.json, classes.txt, training_files.txt,

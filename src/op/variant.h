@@ -60,7 +60,7 @@ typedef struct clm__op_args {
   cl_mem y;                      /* [N,output shape]; written by forward */
   cl_mem dx[CLM__INPUTS_MAX];    /* overwritten by BACKWARD_X where need_dx says so */
   cl_mem dy;                     /* [N,output shape] */
-  cl_mem w[CLM__PARAMS_MAX];     /* forward in training may update the ones that are not trainable */
+  cl_mem w[CLM__PARAMS_MAX];     /* forward in training may update untrained ones */
   cl_mem dw[CLM__PARAMS_MAX];    /* overwritten by BACKWARD_W */
   cl_mem saved;                  /* as spec.saved_* says */
   cl_mem workspace;
