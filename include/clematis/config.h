@@ -17,7 +17,8 @@ CLM_API CLM_MUST_CHECK clm_status clm_config_read(const char *path,
                                                                       const char *value),
                                                   void *user);
 
-/* A text as a JSON string with its quotes; taken by the caller: clm_text_free. Errors: NO_MEMORY. */
+/* A text as a JSON string with its quotes; taken by the caller (clm_text_free). Errors:
+ * NO_MEMORY. */
 CLM_API CLM_MUST_CHECK clm_status clm_config_quote(const char *text, char **quoted);
 
 #ifdef __cplusplus

@@ -34,7 +34,7 @@ CLM_API const char *clm_model_class_name(const clm_model *model, int index);
 /* How a model runs. Begin with clm_run_config_default(). */
 typedef struct clm_run_config {
   const char *devices;   /* NULL: every GPU, or the CPU where there is none */
-  const char *variant;   /* forces kernels: "plain" or "conv2d=gemm,dense.bwd_w=cpu"; NULL: chosen */
+  const char *variant;   /* forces kernels: "plain", "conv2d=gemm,dense.bwd_w=cpu"; NULL: chosen */
   const char *tuning;    /* file of tuning values; NULL: the user's */
   int batch_size;        /* 32 */
   int no_kernel_cache;   /* 1: keep no kernel binaries on disk */
