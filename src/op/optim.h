@@ -31,6 +31,7 @@ typedef struct clm__optim_instance {
   const void *attributes;
   clm__device *device;
   clm__kernel kernel;
+  int width; /* elements a work-item updates at once */
 } clm__optim_instance;
 
 struct clm__optim {
@@ -44,15 +45,31 @@ struct clm__optim {
   double weight_decay;      /* default, 0: null in Keras */
   /* Number of slots for these attributes and Keras' names ("momentum", "velocity"). */
   int (*slots)(const void *attributes, const char *names[CLM__SLOTS_MAX]);
-  /* Order of slot variables in files: true = variable by variable (Adam), false = slot by slot. */
+  /* Order of slot variables in files: true = the first two variable by variable, then a third one's
+   * (Adam's momentum and velocity, then velocity_hat); false = slot by slot. */
   bool slots_interleaved;
   clm_status (*prepare)(clm__optim_instance *instance);
   clm_status (*enqueue)(clm__optim_instance *instance, const clm__optim_args *args);
 };
 
+/* Keys that every optimizer has besides learning_rate and weight_decay; ends with key NULL. */
+extern const clm__field clm__optim_common_fields[];
+
 CLM_MUST_CHECK clm_status clm__optim_instance_init(clm__optim_instance *instance,
                                                    const clm__optim *optim, const void *attributes,
                                                    clm__device *device);
 void clm__optim_instance_fini(clm__optim_instance *instance);
+
+/* For the optimizers' files: builds `kernel` of cl/<file> with `options` and the vector width that
+ * suits the device ... */
+CLM_MUST_CHECK clm_status clm__optim_build(clm__optim_instance *instance, const char *file,
+                                           const char *options, const char *kernel);
+/* ... begins its launch with the arguments all of them share: w, the slots, g, stop, the number of
+ * vectors, gradient_scale, learning_rate and weight_decay ... */
+clm__launch clm__optim_launch(clm__optim_instance *instance, const clm__optim_args *args,
+                              int slot_count);
+/* ... and runs it over all elements, after the optimizer's own factors were pushed. */
+CLM_MUST_CHECK clm_status clm__optim_run(clm__launch *launch, const clm__optim_instance *instance,
+                                         const clm__optim_args *args);
 
 #endif
