@@ -136,6 +136,16 @@ static clm_status read_log(const clm__program *program, char **text)
   return CLM_OK;
 }
 
+/* Makes one line of a log: ends of lines become bars, blanks at the end go. */
+static void flatten(char *log)
+{
+  size_t length = strlen(log);
+  while (length > 0 && (log[length - 1] == '\n' || log[length - 1] == ' ')) length--;
+  log[length] = '\0';
+  for (char *c = log; *c != '\0'; c++)
+    if (*c == '\n') *c = '|';
+}
+
 /* Says which device, which file, and the log from its first error on. */
 static clm_status fail_build(const clm__program *program, cl_int code)
 {
@@ -145,6 +155,7 @@ static clm_status fail_build(const clm__program *program, cl_int code)
   const char *first = strstr(log, "error");
   while (first != NULL && first > log && first[-1] != '\n') first--;
   if (first == NULL) first = log;
+  flatten(log);
   const clm_status status = clm__error_fail(
       CLM_DEVICE_FAILED, __FILE__, __LINE__, __func__,
       "device %s (%s, driver %s) cannot build %s: clBuildProgram gave %s: %.*s", info->id,
@@ -233,12 +244,16 @@ static void store(clm__program *program)
   if (before.status != CLM_OK) (void)clm__error_raise(&before);
 }
 
-void clm__program_store_all(clm__device *device)
+void clm__program_store(clm__device *device, double seconds_max)
 {
+  const double start = clm__clock_seconds();
   if (device->cache_folder == NULL || device->programs == NULL) return;
   (void)pthread_mutex_lock(&device->lock);
-  for (clm__program *at = device->programs->first; at != NULL; at = at->next)
-    if (at->state == READY && !at->is_on_disk) store(at);
+  for (clm__program *at = device->programs->first; at != NULL; at = at->next) {
+    if (at->state != READY || at->is_on_disk) continue;
+    if (clm__clock_seconds() - start >= seconds_max) break;
+    store(at);
+  }
   (void)pthread_mutex_unlock(&device->lock);
 }
 

@@ -23,10 +23,13 @@ CLM_MUST_CHECK clm_status clm__program_get_text(clm__device *device, const char 
                                                 const char *text, const char *options,
                                                 clm__program **program);
 
-/* Writes the binaries of all programs that are not on disk yet; closing the device does so too.
+/* Writes the binaries of programs that are not on disk yet until seconds_max have passed; what is
+ * begun is finished. Closing a device does so with CLM__STORE_SECONDS, which suffices for all
+ * programs of most drivers; a long run may give the others the time they need (docs/devices.md).
  * Call it when every kernel has run once: some drivers finish their work as late as that. A binary
  * that cannot be written is told as a DETAIL. Threads: one at a time with the other calls. */
-void clm__program_store_all(clm__device *device);
+#define CLM__STORE_SECONDS 2.0
+void clm__program_store(clm__device *device, double seconds_max);
 
 /* A kernel with its own arguments. */
 typedef struct clm__kernel {

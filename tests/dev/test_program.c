@@ -209,14 +209,44 @@ static void test_read_only_folder_is_only_told(void **state)
   clm__mem_free(folder);
 }
 
-static void test_store_all_writes_before_the_close(void **state)
+static void test_store_writes_before_the_close(void **state)
 {
   clm__device *device = open_with_cache(NULL);
+  char *folder = NULL;
+  assert_ok(clm__file_join(*state, "kernels", &folder));
   check_twice(device, "-DFACTOR=21", 42);
-  clm__program_store_all(device);
+  clm__program_store(device, 0);
+  assert_false(clm__file_exists(folder)); /* there was no time */
+  clm__program_store(device, 60);
   char *path = find_entry(*state);
-  clm__mem_free(path);
   run_once(0, 1);
+  clm__device_close(device);
+  clm__mem_free(path);
+  clm__mem_free(folder);
+}
+
+static void test_every_allocation_may_fail(void **state)
+{
+  (void)state;
+  clm__device *device = open_with_cache(NULL);
+  clm__program *program = NULL;
+  uint64_t failures = 0;
+  for (;; failures++) {
+    char options[32], turn[32];
+    snprintf(options, sizeof options, "-DFACTOR=%d", (int)failures + 1);
+    snprintf(turn, sizeof turn, "%llu",
+             (unsigned long long)(clm__mem_get_counts().allocations + 1 + failures));
+    const uint64_t live = clm__mem_get_counts().blocks_live;
+    setenv("CLEMATIS_TEST_FAIL_ALLOC", turn, 1);
+    const clm_status status = clm__program_get_text(device, "twice.cl", twice, options, &program);
+    const bool was_refused = clm__mem_get_counts().allocations >= strtoull(turn, NULL, 10);
+    unsetenv("CLEMATIS_TEST_FAIL_ALLOC");
+    if (!was_refused) break;
+    if (status == CLM_OK) continue; /* what is only told may fail */
+    assert_fails(status, CLM_NO_MEMORY, "out of memory");
+    assert_int_equal(clm__mem_get_counts().blocks_live, live);
+  }
+  assert_true(failures > 5 && failures < 100);
   clm__device_close(device);
 }
 
@@ -253,6 +283,7 @@ static void test_failed_build_says_where(void **state)
   assert_fails(status, CLM_DEVICE_FAILED, "broken.cl");
   assert_fails(status, CLM_DEVICE_FAILED, device->info.name);
   assert_fails(status, CLM_DEVICE_FAILED, "CL_BUILD_PROGRAM_FAILURE");
+  assert_null(strchr(clm_error_last()->message, '\n'));
   assert_null(program);
   /* It did not stay behind as a program. */
   assert_ok(clm__program_get_text(device, "broken.cl", "kernel void f(global int *y) { y[0] = 1; }",
@@ -266,7 +297,7 @@ static void test_fail_build_switch(void **state)
   clm__device *device = open_with_cache(NULL);
   clm__program *program = NULL;
   check_twice(device, "-DFACTOR=21", 42);
-  clm__program_store_all(device);
+  clm__program_store(device, 60);
   setenv("CLEMATIS_TEST_FAIL_BUILD", "twice", 1);
   clm_status status = clm__program_get_text(device, "twice.cl", twice, "-DFACTOR=3", &program);
   assert_fails(status, CLM_DEVICE_FAILED, "CLEMATIS_TEST_FAIL_BUILD");
@@ -334,7 +365,8 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_no_cache_keeps_nothing, setup, teardown),
       cmocka_unit_test_setup_teardown(test_unusable_folder_is_only_told, setup, teardown),
       cmocka_unit_test_setup_teardown(test_read_only_folder_is_only_told, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_store_all_writes_before_the_close, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_store_writes_before_the_close, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_every_allocation_may_fail, setup, teardown),
       cmocka_unit_test_setup_teardown(test_first_build_is_told, setup, teardown),
       cmocka_unit_test_setup_teardown(test_failed_build_says_where, setup, teardown),
       cmocka_unit_test_setup_teardown(test_fail_build_switch, setup, teardown),
