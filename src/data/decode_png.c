@@ -1,6 +1,6 @@
 /* libpng with the settings of TensorFlow's tf.image.decode_image
- * (tensorflow/core/lib/png/png_io.cc, CommonInitDecode). The only file that knows libpng; the long
- * jump by which it reports errors ends in run_job. */
+ * (tensorflow/core/lib/png/png_io.cc, CommonInitDecode). The long jump by which libpng reports
+ * errors ends in run_job. */
 #include "data/decode.h"
 #include "data/exif.h"
 

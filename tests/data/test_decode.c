@@ -7,60 +7,12 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <png.h>
 
 #include "base/mem.h"
-#include "data/decode.h"
 #include "data/exif.h"
+#include "data/pictures.h"
 #include "support/folder.h"
 #include "support/npy.h"
-#include "sys/file.h"
-
-static const clm__decode_options keras = {.channels = 3};
-
-typedef struct file_content {
-  char *bytes;
-  size_t size_bytes;
-} file_content;
-
-static file_content read_path(const char *path)
-{
-  file_content content = {0};
-  if (clm__file_read(path, SIZE_MAX, &content.bytes, &content.size_bytes) != CLM_OK)
-    fail_msg("%s", clm_error_last()->message);
-  return content;
-}
-
-static file_content read_golden(const char *name)
-{
-  char path[1024];
-  (void)snprintf(path, sizeof path, "%s/golden/pixels/%s", tests_folder(), name);
-  return read_path(path);
-}
-
-static clm_status decode_golden(const char *name, const clm__decode_options *options,
-                                clm__image *image)
-{
-  file_content content = read_golden(name);
-  const clm_status status = clm__decode(content.bytes, content.size_bytes, options, image);
-  clm__mem_free(content.bytes);
-  return status;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-  const size_t length = strlen(text);
-  return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
-}
-
-static clm__file_listing list_sources(void)
-{
-  char folder[1024];
-  (void)snprintf(folder, sizeof folder, "%s/golden/pixels/src", tests_folder());
-  clm__file_listing listing;
-  assert_int_equal(clm__file_list(folder, &listing), CLM_OK);
-  return listing;
-}
 
 /* "png_1x1.png" -> "pixels/decoded/png_1x1_png.npy" */
 static npy read_expected(const char *source)
@@ -99,18 +51,12 @@ static void golden_sources_decode_to_the_same_pixels(void **state)
   clm__file_listing_fini(&listing);
 }
 
-static uint32_t crc32(const uint8_t *bytes, size_t count)
-{
-  static uint32_t table[256];
-  for (uint32_t i = 0; i < 256 && table[255] == 0; i++) {
-    uint32_t value = i;
-    for (int bit = 0; bit < 8; bit++) value = value >> 1 ^ (value & 1 ? UINT32_C(0xedb88320) : 0);
-    table[i] = value;
-  }
-  uint32_t crc = UINT32_MAX;
-  for (size_t i = 0; i < count; i++) crc = crc >> 8 ^ table[(crc ^ bytes[i]) & 0xFF];
-  return ~crc;
-}
+/* Under a sanitizer every photograph would take minutes. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define PHOTOGRAPH_STEP 10
+#else
+#define PHOTOGRAPH_STEP 1
+#endif
 
 static void every_photograph_decodes_to_the_same_pixels(void **state)
 {
@@ -121,7 +67,9 @@ static void every_photograph_decodes_to_the_same_pixels(void **state)
   clm__image image = {0};
   clm__file_buffer buffer = {0};
   int compared = 0;
+  int place = 0;
   for (char *line = strtok(list.bytes, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+    if (place++ % PHOTOGRAPH_STEP != 0) continue;
     unsigned int crc = 0;
     int height = 0;
     int width = 0;
@@ -137,228 +85,10 @@ static void every_photograph_decodes_to_the_same_pixels(void **state)
     if (crc32(image.pixels, size) != crc) fail_msg("%s differs", line + name_at);
     compared++;
   }
-  assert_int_equal(compared, 3670);
+  assert_int_equal(compared, 3670 / PHOTOGRAPH_STEP);
   clm__image_fini(&image);
   clm__file_buffer_fini(&buffer);
   clm__mem_free(list.bytes);
-}
-
-/* ---- Files that cannot be used ---- */
-
-static void assert_fault(const char *name, clm_status status, const char *reason)
-{
-  clm__image image = {0};
-  const clm_status actual = decode_golden(name, &keras, &image);
-  const char *message = clm_error_last()->message;
-  if (actual != status || strstr(message, reason) == NULL)
-    fail_msg("%s: %s \"%s\", expected \"%s\"", name, clm_status_name(actual), message, reason);
-  clm__image_fini(&image);
-}
-
-static void bad_files_are_refused_with_their_reason(void **state)
-{
-  (void)state;
-  assert_fault("bad/empty.jpg", CLM_BAD_DATA, "empty file");
-  assert_fault("bad/text.jpg", CLM_BAD_DATA, "not a picture: it begins with");
-  assert_fault("bad/header_only.jpg", CLM_BAD_DATA, "truncated JPEG");
-  assert_fault("bad/truncated.jpg", CLM_BAD_DATA, "truncated JPEG");
-  assert_fault("bad/no_eoi.jpg", CLM_BAD_DATA, "truncated JPEG");
-  assert_fault("bad/bad_crc.png", CLM_BAD_DATA, "damaged PNG (IHDR: CRC error)");
-  assert_fault("bad/truncated.png", CLM_BAD_DATA, "truncated PNG");
-  assert_fault("bad/bmp_32.bmp", CLM_UNSUPPORTED, "BMP is not supported");
-  assert_fault("src/gif_37x53.gif", CLM_UNSUPPORTED, "GIF is not supported");
-}
-
-static void trailing_bytes_are_no_fault(void **state)
-{
-  (void)state;
-  clm__image image = {0};
-  assert_int_equal(decode_golden("bad/trailing_bytes.jpg", &keras, &image), CLM_OK);
-  assert_int_equal(crc32(image.pixels, 37 * 53 * 3), 0xfd1cfda0U);
-  clm__image_fini(&image);
-}
-
-static void the_type_is_told_by_the_first_bytes(void **state)
-{
-  (void)state;
-  static const struct {
-    const char *bytes;
-    size_t size_bytes;
-    const char *name;
-  } cases[] = {
-      {"\xFF\xD8\xFF\xE0", 4, "JPEG"},
-      {"\x89PNG\r\n\x1A\n", 8, "PNG"},
-      {"GIF89a", 6, "GIF"},
-      {"BM1234", 6, "BMP"},
-      {"RIFF1234WEBPVP8 ", 16, "WebP"},
-      {"II*\0", 4, "TIFF"},
-      {"MM\0*", 4, "TIFF"},
-      {"\0\0\0\x18"
-       "ftypheic",
-       12, "HEIF"},
-      {"\0\0\0\x18"
-       "ftypavif",
-       12, "AVIF"},
-      {"\xFF\x0A", 2, "JPEG XL"},
-      {"8BPS", 4, "PSD"},
-      {"RIFF1234WAVEfmt ", 16, "unknown"},
-      {"\xFF\xD8", 2, "unknown"},
-      {"", 0, "unknown"},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    assert_string_equal(
-        clm__image_type_name(clm__image_type_of(cases[i].bytes, cases[i].size_bytes)),
-        cases[i].name);
-}
-
-static void every_shortened_file_is_refused_or_complete(void **state)
-{
-  (void)state;
-  clm__file_listing listing = list_sources();
-  clm__image image = {0};
-  for (size_t i = 0; i < listing.count; i++) {
-    char path[256];
-    (void)snprintf(path, sizeof path, "src/%s", listing.entries[i].name);
-    file_content content = read_golden(path);
-    const size_t step = content.size_bytes / 60 + 1;
-    for (size_t size = 0; size + 16 < content.size_bytes; size += step) {
-      /* A copy of its own lets a sanitizer see the first byte read too much. */
-      char *part = malloc(size + 1);
-      memcpy(part, content.bytes, size);
-      char *exact = realloc(part, size > 0 ? size : 1);
-      assert_int_not_equal(clm__decode(exact, size, &keras, &image), CLM_OK);
-      assert_int_not_equal(clm_error_last()->status, CLM_INTERNAL);
-      free(exact);
-    }
-    clm__mem_free(content.bytes);
-  }
-  clm__image_fini(&image);
-  clm__file_listing_fini(&listing);
-}
-
-static void damaged_bytes_never_break_the_reader(void **state)
-{
-  (void)state;
-  clm__file_listing listing = list_sources();
-  clm__image image = {0};
-  uint32_t random = 1;
-  for (size_t i = 0; i < listing.count; i++) {
-    char path[256];
-    (void)snprintf(path, sizeof path, "src/%s", listing.entries[i].name);
-    file_content content = read_golden(path);
-    for (int round = 0; round < 40; round++) {
-      random = random * 1664525U + 1013904223U;
-      const size_t place = (random >> 8) % content.size_bytes;
-      const char before = content.bytes[place];
-      content.bytes[place] = (char)(random >> 24);
-      const clm_status status = clm__decode(content.bytes, content.size_bytes, &keras, &image);
-      assert_true(status == CLM_OK || status == CLM_BAD_DATA || status == CLM_UNSUPPORTED);
-      content.bytes[place] = before;
-    }
-    clm__mem_free(content.bytes);
-  }
-  clm__image_fini(&image);
-  clm__file_listing_fini(&listing);
-}
-
-/* ---- Giant sizes in small files ---- */
-
-static size_t find_bytes(const file_content *content, const char *bytes, size_t count)
-{
-  for (size_t i = 0; i + count <= content->size_bytes; i++)
-    if (memcmp(content->bytes + i, bytes, count) == 0) return i;
-  fail_msg("marker not found");
-  return 0;
-}
-
-static void put_big_endian(char *target, uint32_t value, int bytes)
-{
-  for (int i = 0; i < bytes; i++) target[i] = (char)(value >> 8 * (bytes - 1 - i));
-}
-
-static void decode_resized_jpeg(const char *name, uint32_t height, uint32_t width,
-                                const char *marker, const char *reason)
-{
-  file_content content = read_golden(name);
-  const size_t frame = find_bytes(&content, marker, 2);
-  put_big_endian(content.bytes + frame + 5, height, 2);
-  put_big_endian(content.bytes + frame + 7, width, 2);
-  clm__image image = {0};
-  assert_int_equal(clm__decode(content.bytes, content.size_bytes, &keras, &image), CLM_BAD_DATA);
-  if (strstr(clm_error_last()->message, reason) == NULL)
-    fail_msg("\"%s\", expected \"%s\"", clm_error_last()->message, reason);
-  clm__image_fini(&image);
-  clm__mem_free(content.bytes);
-}
-
-static void a_jpeg_that_claims_a_giant_size_is_refused(void **state)
-{
-  (void)state;
-  decode_resized_jpeg("src/jpeg_444.jpg", 65500, 65500, "\xFF\xC0", "too large");
-  decode_resized_jpeg("src/jpeg_progressive_444.jpg", 65500, 65500, "\xFF\xC2", "too large");
-  decode_resized_jpeg("src/jpeg_progressive_444.jpg", 13300, 13300, "\xFF\xC2", "too large");
-  decode_resized_jpeg("src/jpeg_444.jpg", 0, 53, "\xFF\xC0", "damaged JPEG");
-}
-
-/* libjpeg makes up the lines that a file does not hold when its end mark comes too early. */
-static void a_very_long_jpeg_is_read(void **state)
-{
-  (void)state;
-  static const char *const names[] = {"src/jpeg_444.jpg", "src/jpeg_progressive_444.jpg"};
-  clm__image image = {0};
-  for (size_t n = 0; n < 2; n++) {
-    file_content content = read_golden(names[n]);
-    const size_t frame = find_bytes(&content, n == 0 ? "\xFF\xC0" : "\xFF\xC2", 2);
-    put_big_endian(content.bytes + frame + 5, 20000, 2);
-    put_big_endian(content.bytes + frame + 7, 20, 2);
-    assert_int_equal(clm__decode(content.bytes, content.size_bytes, &keras, &image), CLM_OK);
-    assert_int_equal(image.height, 20000);
-    assert_int_equal(image.width, 20);
-    clm__mem_free(content.bytes);
-  }
-  clm__image_fini(&image);
-}
-
-static void a_very_long_png_is_read(void **state)
-{
-  (void)state;
-  enum { HEIGHT = 20000, WIDTH = 20, SIZE = HEIGHT * WIDTH * 3 };
-  uint8_t *pixels = malloc(SIZE);
-  for (size_t i = 0; i < SIZE; i++) pixels[i] = (uint8_t)(i * 7 + i / 911);
-  png_image writer = {
-      .version = PNG_IMAGE_VERSION, .width = WIDTH, .height = HEIGHT, .format = PNG_FORMAT_RGB};
-  png_alloc_size_t size = SIZE * 2;
-  uint8_t *file = malloc(size);
-  assert_int_not_equal(png_image_write_to_memory(&writer, file, &size, 0, pixels, 0, NULL), 0);
-  clm__image image = {0};
-  assert_int_equal(clm__decode(file, size, &keras, &image), CLM_OK);
-  assert_int_equal(image.height, HEIGHT);
-  assert_int_equal(image.width, WIDTH);
-  assert_memory_equal(image.pixels, pixels, SIZE);
-  clm__image_fini(&image);
-  free(file);
-  free(pixels);
-}
-
-static uint32_t png_crc(const char *bytes, size_t count)
-{
-  return crc32((const uint8_t *)bytes, count);
-}
-
-static void a_png_that_claims_a_giant_size_is_refused(void **state)
-{
-  (void)state;
-  static const uint32_t sizes[][2] = {{0x7FFFFFFF, 0x7FFFFFFF}, {1000000, 1000000}, {20000, 20000}};
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    file_content content = read_golden("src/png_rgb8.png");
-    put_big_endian(content.bytes + 16, sizes[i][0], 4);
-    put_big_endian(content.bytes + 20, sizes[i][1], 4);
-    put_big_endian(content.bytes + 29, png_crc(content.bytes + 12, 17), 4);
-    clm__image image = {0};
-    assert_int_equal(clm__decode(content.bytes, content.size_bytes, &keras, &image), CLM_BAD_DATA);
-    clm__image_fini(&image);
-    clm__mem_free(content.bytes);
-  }
 }
 
 /* ---- Options ---- */
@@ -562,15 +292,6 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(golden_sources_decode_to_the_same_pixels),
       cmocka_unit_test(every_photograph_decodes_to_the_same_pixels),
-      cmocka_unit_test(bad_files_are_refused_with_their_reason),
-      cmocka_unit_test(trailing_bytes_are_no_fault),
-      cmocka_unit_test(the_type_is_told_by_the_first_bytes),
-      cmocka_unit_test(every_shortened_file_is_refused_or_complete),
-      cmocka_unit_test(damaged_bytes_never_break_the_reader),
-      cmocka_unit_test(a_jpeg_that_claims_a_giant_size_is_refused),
-      cmocka_unit_test(a_png_that_claims_a_giant_size_is_refused),
-      cmocka_unit_test(a_very_long_jpeg_is_read),
-      cmocka_unit_test(a_very_long_png_is_read),
       cmocka_unit_test(other_channel_counts_are_a_usage_error),
       cmocka_unit_test(a_limit_of_bytes_is_kept),
       cmocka_unit_test(a_picture_without_alpha_is_opaque),
