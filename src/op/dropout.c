@@ -58,7 +58,7 @@ static clm_status enqueue(clm__instance *instance, const clm__op_args *args)
   clm__launch_uint(&launch, (uint32_t)seed);
   clm__launch_uint(&launch, (uint32_t)(seed >> 32));
   clm__launch_uint(&launch, problem->node ^ (args->epoch << 16));
-  const size_t items[2] = {clm__ceil_div(elements, 4), (size_t)args->batch};
+  const size_t items[2] = {clm__ceil_div(elements, 32), (size_t)args->batch};
   return clm__launch_run(&launch, 2, items, NULL);
 }
 

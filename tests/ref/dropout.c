@@ -9,12 +9,12 @@ static double factor(const ref_call *call, size_t i)
   const size_t n = i / elements, e = i % elements;
   const double rate = ref_float(call->problem, "rate");
   const int own_seed = ref_int(call->problem, "seed");
-  const uint64_t b = (uint64_t)call->image_ids[n] << 32 | e / 4;
+  const uint64_t b = (uint64_t)call->image_ids[n] << 32 | (e / 32 * 8 + e % 8);
   uint32_t words[4];
   if (!call->problem->training) return 1.0;
   clm__rng_block(own_seed >= 0 ? (uint64_t)own_seed : call->seed, CLM__RNG_DROPOUT,
                  call->problem->node ^ (call->epoch << 16), b, words);
-  return clm__rng_unit(words[e % 4]) < (float)rate ? 0.0 : 1.0 / (1.0 - rate);
+  return clm__rng_unit(words[e % 32 / 8]) < (float)rate ? 0.0 : 1.0 / (1.0 - rate);
 }
 
 void ref_dropout_forward(const ref_call *call)
