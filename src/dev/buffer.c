@@ -54,6 +54,7 @@ void clm__buffer_release(cl_mem *buffer)
   *buffer = NULL;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the parameters of OpenCL's own call */
 clm_status clm__buffer_write(clm__device *device, cl_mem buffer, size_t offset_bytes,
                              const void *source, size_t size_bytes, bool blocking)
 {
@@ -65,6 +66,7 @@ clm_status clm__buffer_write(clm__device *device, cl_mem buffer, size_t offset_b
   return clm__cl_check(device, code, "clEnqueueWriteBuffer");
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the parameters of OpenCL's own call */
 clm_status clm__buffer_read(clm__device *device, cl_mem buffer, size_t offset_bytes, void *target,
                             size_t size_bytes, bool blocking)
 {

@@ -2,6 +2,7 @@
 
 #include "base/rng.h"
 #include "dev/blas.h"
+#include "dev/blas_check.h"
 
 #include <math.h>
 
@@ -270,6 +271,27 @@ static void test_bad_gemm_switch(void **state)
   free_product(&p);
 }
 
+static void test_check_finds_faults(void **state)
+{
+  clm__device *device = *state;
+  clm__blas_verdict quick = {0}, full = {0}, bad = {0};
+  const uint64_t live = clm__mem_get_counts().blocks_live;
+  assert_ok(clm__blas_check(device, false, &quick));
+  assert_true(quick.is_right);
+  assert_int_equal(quick.products, 4);
+  assert_ok(clm__blas_check(device, true, &full));
+  assert_true(full.is_right);
+  assert_true(full.products > quick.products);
+  setenv("CLEMATIS_TEST_BAD_GEMM", "1", 1);
+  const clm_status status = clm__blas_check(device, false, &bad);
+  unsetenv("CLEMATIS_TEST_BAD_GEMM");
+  assert_ok(status);
+  assert_false(bad.is_right);
+  assert_true(bad.worst_error > CLM__BLAS_TOLERANCE);
+  assert_int_equal(bad.worst.m, 257);
+  assert_int_equal(clm__mem_get_counts().blocks_live, live);
+}
+
 static void prepare_for_width(clm__device *device, int width)
 {
   device->info.vector_width = width;
@@ -306,6 +328,7 @@ int main(void)
       cmocka_unit_test(test_warm_leaves_c_alone),
       cmocka_unit_test(test_wrong_calls_are_refused),
       cmocka_unit_test(test_bad_gemm_switch),
+      cmocka_unit_test(test_check_finds_faults),
       cmocka_unit_test(test_other_vector_widths),
   };
   return cmocka_run_group_tests(tests, setup, teardown);

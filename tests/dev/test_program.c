@@ -6,6 +6,7 @@
 #include "sys/file.h"
 #include "sys/thread.h"
 
+#include <inttypes.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -234,8 +235,7 @@ static void test_every_allocation_may_fail(void **state)
   for (;; failures++) {
     char options[32], turn[32];
     snprintf(options, sizeof options, "-DFACTOR=%d", (int)failures + 1);
-    snprintf(turn, sizeof turn, "%llu",
-             (unsigned long long)(clm__mem_get_counts().allocations + 1 + failures));
+    snprintf(turn, sizeof turn, "%" PRIu64, clm__mem_get_counts().allocations + 1 + failures);
     const uint64_t live = clm__mem_get_counts().blocks_live;
     setenv("CLEMATIS_TEST_FAIL_ALLOC", turn, 1);
     const clm_status status = clm__program_get_text(device, "twice.cl", twice, options, &program);
