@@ -299,11 +299,12 @@ static void judge_halves(const pass_run *run, const pass_run *forward_run)
   op_results all;
   results_init(&all, bench, bench->batch);
   for (int k = 0; k < 2; k++) {
-    char what[256];
-    (void)snprintf(what, sizeof what, "%s, %s half", run->what, k == 0 ? "first" : "second");
+    char half_what[256];
+    (void)snprintf(half_what, sizeof half_what, "%s, %s half", run->what,
+                   k == 0 ? "first" : "second");
     pass_run part = *run;
     op_results results;
-    part.what = what;
+    part.what = half_what;
     part.first = k == 0 ? 0 : half;
     part.count = k == 0 ? half : bench->batch - half;
     results_init(&results, bench, part.count);
@@ -311,7 +312,11 @@ static void judge_halves(const pass_run *run, const pass_run *forward_run)
     merge_part(&part, &results, &all);
     results_fini(&results);
   }
-  judge(run, &all);
+  char what[256];
+  (void)snprintf(what, sizeof what, "%s, in two halves", run->what);
+  pass_run both = *run;
+  both.what = what;
+  judge(&both, &all);
   results_fini(&all);
 }
 
