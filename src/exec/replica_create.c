@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- nets and runners ---- */
@@ -50,6 +51,12 @@ static clm_status make_mode(clm__replica *replica, bool training, bool logits, r
   return clm__runner_create(&runner, &mode->runner);
 }
 
+static void destroy_mode(replica_mode *mode)
+{
+  clm__runner_destroy(mode->runner);
+  clm__net_destroy(mode->net);
+}
+
 static clm_status make_modes(clm__replica *replica)
 {
   const bool has_loss = replica->config.loss != NULL;
@@ -68,28 +75,39 @@ static int slot_count(const clm__replica *replica)
 
 static size_t small_bytes(int batch_max) { return (size_t)batch_max * 4 * sizeof(float) + 8; }
 
-static uint64_t bytes_for_batch(const clm__replica *replica, int batch_max)
+/* The device memory that a replica with modes needs. */
+static uint64_t needed_bytes(const clm__replica *replica)
 {
   const clm__runner *runners[] = {replica->train.runner, replica->evaluate.runner,
                                   replica->predict.runner};
   size_t largest = 0;
-  for (size_t i = 0; i < sizeof runners / sizeof *runners; i++) {
-    if (runners[i] == NULL) continue;
-    const size_t size_bytes = clm__runner_bytes_for_batch(runners[i], batch_max);
-    if (size_bytes == SIZE_MAX) return UINT64_MAX;
-    largest = clm__max_size(largest, size_bytes);
-  }
+  for (size_t i = 0; i < sizeof runners / sizeof *runners; i++)
+    if (runners[i] != NULL) largest = clm__max_size(largest, clm__runner_size_bytes(runners[i]));
   return (uint64_t)largest + clm__params_size_bytes(replica->config.weights, slot_count(replica)) +
-         small_bytes(batch_max);
+         small_bytes(replica->config.batch_max);
 }
 
-int clm__replica_largest_batch(const clm__replica *replica, uint64_t available_bytes)
+/* Tries a batch size by making everything but the memory; its programs are there already. */
+static bool batch_fits(const clm__replica *replica, int batch_max)
+{
+  clm__replica trial = {.config = replica->config, .device = replica->device};
+  trial.config.batch_max = batch_max;
+  const bool fits =
+      make_modes(&trial) == CLM_OK && needed_bytes(&trial) <= replica->device->info.memory_bytes;
+  destroy_mode(&trial.train);
+  destroy_mode(&trial.evaluate);
+  destroy_mode(&trial.predict);
+  return fits;
+}
+
+/* The largest batch that fits, 0 where not even one image does. */
+static int find_largest_batch(const clm__replica *replica)
 {
   int fits = 0;
   int too_large = replica->config.batch_max;
   while (too_large - fits > 1) {
     const int middle = fits + (too_large - fits) / 2;
-    if (bytes_for_batch(replica, middle) <= available_bytes)
+    if (batch_fits(replica, middle))
       fits = middle;
     else
       too_large = middle;
@@ -97,21 +115,37 @@ int clm__replica_largest_batch(const clm__replica *replica, uint64_t available_b
   return fits;
 }
 
-static clm_status refuse_memory(const clm__replica *replica, uint64_t needed_bytes)
+/* Says what a person can do. needed: "it needs 35.8 MiB, the device has 32.0 MiB". */
+static clm_status refuse_memory(const clm__replica *replica, const char *needed)
 {
   const clm__device_info *info = &replica->device->info;
-  const int largest = clm__replica_largest_batch(replica, info->memory_bytes);
-  if (largest == 0)
-    CLM_FAIL(CLM_DEVICE_MEMORY,
-             "the model does not fit on %s (%s): it needs %.1f MiB, the device has %.1f MiB; not "
-             "even a batch of 1 fits, use a smaller image or model",
-             info->id, info->name, (double)needed_bytes / 1048576.0,
-             (double)info->memory_bytes / 1048576.0);
+  const int largest = find_largest_batch(replica);
+  CLM_REQUIRE(largest > 0, CLM_DEVICE_MEMORY,
+              "the model does not fit on %s (%s): %s; not even a batch of 1 fits, use a smaller "
+              "image or model",
+              info->id, info->name, needed);
   CLM_FAIL(CLM_DEVICE_MEMORY,
-           "a batch of %d does not fit on %s (%s): it needs %.1f MiB, the device has %.1f MiB; the "
-           "largest batch that fits is %d (--batch-size %d)",
-           replica->config.batch_max, info->id, info->name, (double)needed_bytes / 1048576.0,
-           (double)info->memory_bytes / 1048576.0, largest, largest);
+           "a batch of %d does not fit on %s (%s): %s; the largest batch that fits is %d "
+           "(--batch-size %d)",
+           replica->config.batch_max, info->id, info->name, needed, largest, largest);
+}
+
+static clm_status make_fitting_modes(clm__replica *replica)
+{
+  const clm_status status = make_modes(replica);
+  if (status == CLM_DEVICE_MEMORY) {
+    char needed[CLM_ERROR_MESSAGE_SIZE];
+    (void)snprintf(needed, sizeof needed, "%s", clm_error_last()->message);
+    return refuse_memory(replica, needed);
+  }
+  CLM_TRY(status);
+  const uint64_t needs = needed_bytes(replica);
+  const uint64_t has = replica->device->info.memory_bytes;
+  if (needs <= has) return CLM_OK;
+  char needed[128];
+  (void)snprintf(needed, sizeof needed, "it needs %.1f MiB, the device has %.1f MiB",
+                 (double)needs / 1048576.0, (double)has / 1048576.0);
+  return refuse_memory(replica, needed);
 }
 
 static void widen_arenas(const clm__runner *runner, clm__plan_arenas *arenas)
@@ -139,8 +173,6 @@ static clm_status make_arenas(clm__replica *replica)
 
 static clm_status make_memory(clm__replica *replica)
 {
-  const uint64_t needed = bytes_for_batch(replica, replica->config.batch_max);
-  if (needed > replica->device->info.memory_bytes) return refuse_memory(replica, needed);
   CLM_TRY(make_arenas(replica));
   CLM_TRY(clm__params_init(&replica->params, replica->device, replica->config.weights,
                            slot_count(replica)));
@@ -199,7 +231,7 @@ static clm_status make_replica(clm__replica *replica)
               "number a class",
               output->rank);
   replica->classes = output->dims[0];
-  CLM_TRY(make_modes(replica));
+  CLM_TRY(make_fitting_modes(replica));
   CLM_TRY(make_memory(replica));
   CLM_TRY(make_loss(replica));
   CLM_TRY(make_optim(replica));
@@ -221,12 +253,6 @@ clm_status clm__replica_create(const clm__replica_config *config, clm__replica *
   }
   *replica = made;
   return CLM_OK;
-}
-
-static void destroy_mode(replica_mode *mode)
-{
-  clm__runner_destroy(mode->runner);
-  clm__net_destroy(mode->net);
 }
 
 void clm__replica_destroy(clm__replica *replica)

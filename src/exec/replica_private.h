@@ -40,7 +40,4 @@ struct clm__replica {
   int count_in_flight;
 };
 
-/* The largest batch that fits, 0 where not even one image does. */
-int clm__replica_largest_batch(const clm__replica *replica, uint64_t available_bytes);
-
 #endif

@@ -177,19 +177,7 @@ const clm__plan_arenas *clm__runner_arenas(const clm__runner *runner)
   return &runner->plan->arenas;
 }
 
-size_t clm__runner_bytes_for_batch(const clm__runner *runner, int batch_max)
-{
-  /* Workspaces grow at most in proportion to the batch. */
-  const size_t workspace_bytes =
-      runner->workspace_bytes / (size_t)runner->batch_max * (size_t)batch_max;
-  const clm__plan_limits limits = plan_limits(runner);
-  clm__net_plan *plan = NULL;
-  if (clm__net_plan_create(runner->net, batch_max, workspace_bytes, &limits, &plan) != CLM_OK)
-    return SIZE_MAX;
-  const size_t total = plan->total_bytes;
-  clm__net_plan_destroy(plan);
-  return total;
-}
+size_t clm__runner_size_bytes(const clm__runner *runner) { return runner->plan->total_bytes; }
 
 static clm_status bind_block(clm__runner *runner, const cl_mem *arenas,
                              const clm__plan_place *place, size_t size_bytes, cl_mem *view)

@@ -20,7 +20,7 @@ typedef struct clm__runner_config {
 typedef struct clm__runner clm__runner;
 
 /* Chooses and builds; plans memory but allocates none of it. Errors: USAGE (the wish),
- * DEVICE_MEMORY (does not fit: see clm__runner_largest_batch), DEVICE_FAILED, NO_MEMORY. */
+ * DEVICE_MEMORY (a block is larger than a buffer may be), DEVICE_FAILED, NO_MEMORY. */
 CLM_MUST_CHECK clm_status clm__runner_create(const clm__runner_config *config,
                                              clm__runner **runner);
 void clm__runner_destroy(clm__runner *runner);
@@ -28,9 +28,8 @@ void clm__runner_destroy(clm__runner *runner);
 /* The buffers the runner needs. */
 const clm__plan_arenas *clm__runner_arenas(const clm__runner *runner);
 
-/* The bytes that batch_max would take, estimated without building anything more; SIZE_MAX where a
- * single block is too large for the device. */
-size_t clm__runner_bytes_for_batch(const clm__runner *runner, int batch_max);
+/* The bytes of all of them. */
+size_t clm__runner_size_bytes(const clm__runner *runner);
 
 /* Lays the runner's blocks into buffers at least as large as its arenas; they must outlive it. */
 CLM_MUST_CHECK clm_status clm__runner_bind(clm__runner *runner, const cl_mem *arenas,

@@ -301,7 +301,7 @@ static void small_buffers_suffice(void **state)
   (void)compute(f, 0, BATCH, expected);
   clm__replica_destroy(f->replica);
   f->replica = NULL;
-  f->device->info.buffer_max_bytes = 1 << 20;
+  f->device->info.buffer_max_bytes = 2400000;
   make_replica(f);
   (void)compute(f, 0, BATCH, gradients);
   assert_memory_equal(expected, gradients, f->weights->trainable_elements * sizeof(float));
