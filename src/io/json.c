@@ -30,7 +30,7 @@ clm_status clm__json_parse(const char *text, size_t size_bytes, const char *what
     size_bytes -= 3;
   }
   json_error_t error;
-  json_t *value = json_loadb(text, size_bytes, 0, &error);
+  json_t *value = json_loadb(text, size_bytes, JSON_DECODE_ANY, &error);
   CLM_REQUIRE(value != NULL || json_error_code(&error) != json_error_out_of_memory, CLM_NO_MEMORY,
               "%s: out of memory", what);
   CLM_REQUIRE(value != NULL, CLM_BAD_DATA, "%s is not valid JSON: line %d, column %d: %s", what,

@@ -9,19 +9,21 @@
 
 /* What compile() says. */
 typedef struct clm__compile {
-  const clm__optim *optim;   /* NULL: not compiled */
-  void *optim_attributes;    /* owned */
-  const clm__loss *loss;     /* NULL: none */
-  void *loss_attributes;     /* owned */
+  const clm__optim *optim; /* NULL: not compiled */
+  void *optim_attributes;  /* owned */
+  const clm__loss *loss;   /* NULL: none */
+  void *loss_attributes;   /* owned */
 } clm__compile;
+
+void clm__compile_fini(clm__compile *compile);
 
 /* A model read from a file, or about to be written to one. */
 typedef struct clm__model_file {
   clm__graph *graph;
-  clm__weights *weights;        /* NULL: the file holds none (to_json) */
+  clm__weights *weights; /* NULL: the file holds none (to_json) */
   clm__compile compile;
-  clm__optim_state *optim_state;/* NULL: none stored, or it does not fit (a WARNING told so) */
-  char *extra;                  /* JSON text of our own member, NULL: none */
+  clm__optim_state *optim_state; /* NULL: none stored, or it does not fit (a WARNING told so) */
+  char *extra;                   /* JSON text kept in our own member, NULL: none */
 } clm__model_file;
 
 /* Name of our own member in a .keras archive. */
@@ -32,6 +34,9 @@ typedef struct clm__model_file {
  * layer), UNSUPPORTED (a class, option or Keras 2 format by name). */
 CLM_MUST_CHECK clm_status clm__model_file_read(const char *path, const clm_log *log,
                                                clm__model_file *file);
+/* The same for a file in memory. */
+CLM_MUST_CHECK clm_status clm__model_file_read_bytes(const void *bytes, size_t size_bytes,
+                                                     const clm_log *log, clm__model_file *file);
 void clm__model_file_fini(clm__model_file *file);
 
 /* Writes a .keras archive whole: temporary name, flush, rename. optim_state NULL: untrained.
