@@ -56,6 +56,58 @@ inline float clm_activate_slope(float y)
 #endif
 }
 
+#ifdef LANES
+// Vectors of LANES floats (1, 2, 4, 8 or 16), for kernels that are written for CPUs.
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#if LANES == 1
+typedef float floatv;
+typedef int intv;
+#define LOAD(p) (*(p))
+#define STORE(v, p) (*(p) = (v))
+#define LOAD_BYTES(p) convert_int(*(p))
+#define STORE_BYTES(v, p) (*(p) = convert_uchar(v))
+#else
+typedef JOIN(float, LANES) floatv;
+typedef JOIN(int, LANES) intv;
+#define LOAD(p) JOIN(vload, LANES)(0, p)
+#define STORE(v, p) JOIN(vstore, LANES)(v, 0, p)
+#define LOAD_BYTES(p) JOIN(convert_int, LANES)(JOIN(vload, LANES)(0, p))
+#define STORE_BYTES(v, p) JOIN(vstore, LANES)(JOIN(convert_uchar, LANES)(v), 0, p)
+#endif
+#define UNROLL _Pragma("unroll")
+#define CPU_KERNEL kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+
+// clm_activate and clm_activate_slope of each lane.
+inline floatv clm_activate_lanes(floatv z)
+{
+#if ACTIVATION == ACTIVATION_RELU
+  return select(z, (floatv)0.0f, z < (floatv)0.0f);
+#elif ACTIVATION == ACTIVATION_LINEAR
+  return z;
+#else
+  float lanes[LANES];
+  STORE(z, lanes);
+  for (int i = 0; i < LANES; i++) lanes[i] = clm_activate(lanes[i]);
+  return LOAD(lanes);
+#endif
+}
+
+inline floatv clm_activate_slope_lanes(floatv y)
+{
+#if ACTIVATION == ACTIVATION_RELU
+  return select((floatv)0.0f, (floatv)1.0f, y > (floatv)0.0f);
+#elif ACTIVATION == ACTIVATION_LINEAR
+  return 1.0f;
+#else
+  float lanes[LANES];
+  STORE(y, lanes);
+  for (int i = 0; i < LANES; i++) lanes[i] = clm_activate_slope(lanes[i]);
+  return LOAD(lanes);
+#endif
+}
+#endif
+
 // Philox4x32-10, the same numbers as base/rng.h: key {seed low, seed high}, counter {b low, b high,
 // a, use}.
 inline uint4 clm_random2(uint2 seed, uint use, uint a, uint2 b)
