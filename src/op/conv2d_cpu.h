@@ -7,7 +7,7 @@
 /* conv2d, all passes. */
 extern const clm__variant clm__conv2d_cpu;
 
-/* Backward passes of conv2d_max_pool, with clm__conv2d_cpu's forward. */
+/* conv2d_max_pool, all passes: forward is that of clm__conv2d_cpu. */
 extern const clm__variant clm__conv2d_max_pool_cpu;
 
 #endif

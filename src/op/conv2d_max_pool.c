@@ -1,7 +1,7 @@
 /* A Conv2D, its ReLU if any, and the 2x2 max-pool behind it in one pass: the convolution's own
  * output is never written. What is saved for backward is one byte an output: which of the window's
  * four places won, row by row, the first of equal ones. */
-#include "op/conv2d.h"
+#include "op/conv2d_cpu.h"
 #include "op/pooling2d.h"
 
 static bool is_halving_pool(const clm__pooling2d_attributes *pool)
@@ -40,7 +40,7 @@ static clm_status infer(void *attributes, const clm__shape *inputs, int input_co
 
 static const clm__fusion fusions[] = {{"conv2d", "max_pooling2d", merge}, {0}};
 
-static const clm__variant *const variants[] = {&clm__conv2d_plain, NULL};
+static const clm__variant *const variants[] = {&clm__conv2d_max_pool_cpu, &clm__conv2d_plain, NULL};
 
 const clm__op clm__op_conv2d_max_pool = {.name = "conv2d_max_pool",
                                          .attribute_bytes = sizeof(clm__conv2d_max_pool_attributes),
