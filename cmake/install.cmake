@@ -41,4 +41,6 @@ endforeach()
 
 if(TARGET clematis)
   install(TARGETS clematis RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/src/clematis.1
+          DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()

@@ -48,4 +48,8 @@ if(cli_sources)
   target_link_libraries(clematis PRIVATE clm_flags clematis_shared)
   set_target_properties(clematis PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}
                         INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  # The manual page comes from the same table as the options.
+  add_custom_command(OUTPUT clematis.1 COMMAND clematis help man > clematis.1 DEPENDS clematis
+                     COMMENT "Writing the manual page" VERBATIM)
+  add_custom_target(manual ALL DEPENDS clematis.1)
 endif()
