@@ -231,7 +231,9 @@ static clm_status check_fixed(const clm__json_at *at, const char *fixed)
   clm__json_free(json);
   if (equal) return CLM_OK;
   const char *text = "this value";
-  if (clm__json_kind_of(at) == CLM__JSON_TEXT) CLM_TRY(clm__json_get_text(at, &text));
+  const clm__json_at class_name = clm__json_find(at, "class_name");
+  const clm__json_at *named = class_name.value != NULL ? &class_name : at;
+  if (clm__json_kind_of(named) == CLM__JSON_TEXT) CLM_TRY(clm__json_get_text(named, &text));
   return clm__json_fail(at, CLM_UNSUPPORTED, "%.80s is not supported, only %s", text, fixed);
 }
 

@@ -94,15 +94,19 @@ static clm_status read_arguments(const functional *model, const clm__json_at *ar
   return CLM_OK;
 }
 
-/* Keywords such as "mask" are harmless while they are null; a forced mode of training is not. */
+/* A keyword such as "mask" is harmless while it is null, and "training" while it is false: that is
+ * the default, which training the model overrides. */
 static clm_status check_keywords(const clm__json_at *keywords)
 {
   void *iterator = NULL;
   clm__json_at member;
-  while (clm__json_next(keywords, &iterator, &member))
-    if (clm__json_kind_of(&member) != CLM__JSON_NULL)
+  while (clm__json_next(keywords, &iterator, &member)) {
+    bool on = clm__json_kind_of(&member) != CLM__JSON_NULL;
+    if (clm__json_kind_of(&member) == CLM__JSON_BOOL) CLM_TRY(clm__json_get_bool(&member, &on));
+    if (on)
       return clm__json_fail(&member, CLM_UNSUPPORTED,
                             "calling a layer with this argument is not supported");
+  }
   return CLM_OK;
 }
 
