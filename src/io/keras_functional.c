@@ -94,13 +94,14 @@ static clm_status read_arguments(const functional *model, const clm__json_at *ar
   return CLM_OK;
 }
 
-/* A keyword such as "mask" is harmless while it is null, and "training" while it is false: that is
- * the default, which training the model overrides. */
+/* Keras notes each layer's default of "training", but fit, evaluate and predict override it. Other
+ * keywords, such as "mask", are harmless while they are off. */
 static clm_status check_keywords(const clm__json_at *keywords)
 {
   void *iterator = NULL;
   clm__json_at member;
   while (clm__json_next(keywords, &iterator, &member)) {
+    if (strcmp(member.key, "training") == 0) continue;
     bool on = clm__json_kind_of(&member) != CLM__JSON_NULL;
     if (clm__json_kind_of(&member) == CLM__JSON_BOOL) CLM_TRY(clm__json_get_bool(&member, &on));
     if (on)
