@@ -33,6 +33,7 @@ typedef struct clm__device_info {
   bool has_unified_memory; /* host and device share memory: mapping copies nothing */
   bool has_subgroups;
   bool has_exact_divide; /* correctly rounded division and square root on request */
+  bool has_wrong_products; /* the check of matrix products failed: set after opening */
   int compute_units;
   int clock_mhz;
   int vector_width;        /* floats: the hardware's for CPUs, else the preferred; at least 1 */

@@ -88,6 +88,7 @@ static bool is_usable(const clm__problem *problem, clm__pass pass, const clm__de
                       const clm__variant *variant)
 {
   if ((variant->passes & (1U << pass)) == 0) return false;
+  if (variant->uses_blas && info->has_wrong_products) return false;
   return variant->usable == NULL || variant->usable(problem, pass, info);
 }
 

@@ -65,6 +65,9 @@ static clm_status write_input(clm__replica *replica, const clm__runner *runner,
   if (input->labels != NULL)
     CLM_TRY(clm__buffer_write(replica->device, replica->labels, 0, input->labels,
                               count * sizeof *input->labels, false));
+  /* No label has this bit pattern, so the loss kernel answers NaN. */
+  if (input->is_spoiled)
+    CLM_TRY(clm__buffer_fill(replica->device, replica->labels, 0, count * sizeof(float), -1.0F));
   if (input->image_ids != NULL)
     CLM_TRY(clm__buffer_write(replica->device, replica->image_ids, 0, input->image_ids,
                               count * sizeof *input->image_ids, false));

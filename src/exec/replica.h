@@ -50,6 +50,7 @@ typedef struct clm__replica_input {
   const uint32_t *image_ids; /* [count]; NULL when not training */
   int count;                 /* 0..batch_max; 0 enqueues nothing and counts as all zero */
   uint32_t epoch;
+  bool is_spoiled; /* a test wants a loss that is not a number */
 } clm__replica_input;
 
 /* Figures of one call. */

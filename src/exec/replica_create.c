@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "dev/blas_check.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,10 +52,14 @@ static clm_status make_mode(clm__replica *replica, bool training, bool logits, r
   return clm__runner_create(&runner, &mode->runner);
 }
 
-static void destroy_mode(replica_mode *mode)
+static void destroy_modes(clm__replica *replica)
 {
-  clm__runner_destroy(mode->runner);
-  clm__net_destroy(mode->net);
+  replica_mode *modes[] = {&replica->train, &replica->evaluate, &replica->predict};
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+    clm__runner_destroy(modes[i]->runner);
+    clm__net_destroy(modes[i]->net);
+    *modes[i] = (replica_mode){0};
+  }
 }
 
 static clm_status make_modes(clm__replica *replica)
@@ -64,6 +69,32 @@ static clm_status make_modes(clm__replica *replica)
   if (has_loss) CLM_TRY(make_mode(replica, false, true, &replica->evaluate));
   if (!has_loss) CLM_TRY(make_mode(replica, false, false, &replica->predict));
   return CLM_OK;
+}
+
+/* Some drivers multiply matrices wrongly and tell nothing (CNugteren/CLBlast#542): where the model
+ * relies on them, a few products are compared before step 1, and on a mismatch the hand-written
+ * kernels take over. */
+static clm_status mend_products(clm__replica *replica)
+{
+  const clm__runner *runners[] = {replica->train.runner, replica->evaluate.runner,
+                                  replica->predict.runner};
+  bool uses_blas = false;
+  for (size_t i = 0; i < sizeof runners / sizeof *runners; i++)
+    if (runners[i] != NULL && clm__runner_uses_blas(runners[i])) uses_blas = true;
+  if (!uses_blas) return CLM_OK;
+  clm__blas_verdict verdict;
+  CLM_TRY(clm__blas_prepare(replica->device));
+  CLM_TRY(clm__blas_check(replica->device, false, &verdict));
+  if (verdict.is_right) return CLM_OK;
+  clm__log(
+      replica->config.log, CLM_LOG_WARNING,
+      "%s (%s) multiplies matrices wrongly: a product of %zux%zu by %zux%zu is off by %.3g; its "
+      "GEMM is not used",
+      replica->device->info.id, replica->device->info.name, verdict.worst.m, verdict.worst.k,
+      verdict.worst.k, verdict.worst.n, verdict.worst_error);
+  replica->device->info.has_wrong_products = true;
+  destroy_modes(replica);
+  return make_modes(replica);
 }
 
 /* ---- memory ---- */
@@ -94,9 +125,7 @@ static bool batch_fits(const clm__replica *replica, int batch_max)
   trial.config.batch_max = batch_max;
   const bool fits =
       make_modes(&trial) == CLM_OK && needed_bytes(&trial) <= replica->device->info.memory_bytes;
-  destroy_mode(&trial.train);
-  destroy_mode(&trial.evaluate);
-  destroy_mode(&trial.predict);
+  destroy_modes(&trial);
   return fits;
 }
 
@@ -132,7 +161,8 @@ static clm_status refuse_memory(const clm__replica *replica, const char *needed)
 
 static clm_status make_fitting_modes(clm__replica *replica)
 {
-  const clm_status status = make_modes(replica);
+  clm_status status = make_modes(replica);
+  if (status == CLM_OK) status = mend_products(replica);
   if (status == CLM_DEVICE_MEMORY) {
     char needed[CLM_ERROR_MESSAGE_SIZE];
     (void)snprintf(needed, sizeof needed, "%s", clm_error_last()->message);
@@ -261,9 +291,7 @@ void clm__replica_destroy(clm__replica *replica)
   clm__optim_instance_fini(&replica->optim);
   clm__gradient_check_fini(&replica->check);
   clm__loss_instance_fini(&replica->loss);
-  destroy_mode(&replica->train);
-  destroy_mode(&replica->evaluate);
-  destroy_mode(&replica->predict);
+  destroy_modes(replica);
   clm__params_fini(&replica->params);
   clm__buffer_release(&replica->labels);
   clm__buffer_release(&replica->image_ids);

@@ -177,6 +177,15 @@ const clm__plan_arenas *clm__runner_arenas(const clm__runner *runner)
   return &runner->plan->arenas;
 }
 
+bool clm__runner_uses_blas(const clm__runner *runner)
+{
+  for (int i = 0; i < runner->net->node_count; i++)
+    for (int pass = 0; pass < CLM__PASS_COUNT; pass++)
+      if (runner->nodes[i].has_pass[pass] && runner->nodes[i].passes[pass].variant->uses_blas)
+        return true;
+  return false;
+}
+
 size_t clm__runner_size_bytes(const clm__runner *runner) { return runner->plan->total_bytes; }
 
 static clm_status bind_block(clm__runner *runner, const cl_mem *arenas,

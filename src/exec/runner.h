@@ -28,6 +28,9 @@ void clm__runner_destroy(clm__runner *runner);
 /* The buffers the runner needs. */
 const clm__plan_arenas *clm__runner_arenas(const clm__runner *runner);
 
+/* Whether some pass multiplies by the device's BLAS. */
+bool clm__runner_uses_blas(const clm__runner *runner);
+
 /* The bytes of all of them. */
 size_t clm__runner_size_bytes(const clm__runner *runner);
 

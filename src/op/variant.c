@@ -25,6 +25,7 @@ bool clm__problem_has_pass(const clm__problem *problem, clm__pass pass)
 static bool is_usable(const clm__instance *instance, const clm__variant *variant)
 {
   if ((variant->passes & (1U << instance->pass)) == 0) return false;
+  if (variant->uses_blas && instance->device->info.has_wrong_products) return false;
   return variant->usable == NULL ||
          variant->usable(instance->problem, instance->pass, &instance->device->info);
 }

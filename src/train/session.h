@@ -27,8 +27,8 @@ typedef struct clm__session {
   clm__replica *replica;
   clm__loader *loader;
   clm__order_config order;
-  double wait_seconds_before; /* the loader's, when the epoch began */
-  clm_train_result *result;   /* borrowed */
+  uint64_t spoiled_step;    /* of all steps, from 1: its loss is made NaN for a test; 0: none */
+  clm_train_result *result; /* borrowed */
   bool stop_early;
 } clm__session;
 

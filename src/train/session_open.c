@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/num.h"
-#include "base/str.h"
+#include "base/testswitch.h"
 #include "sys/clock.h"
 #include "sys/thread.h"
 #include "train/device_choice.h"
@@ -208,6 +208,7 @@ clm_status clm__session_open(clm__session *session, const clm_train_config *conf
   *session = (clm__session){.config = config,
                             .log = config->run.log,
                             .begin_seconds = clm__clock_seconds(),
+                            .spoiled_step = clm__testswitch_number("CLEMATIS_TEST_NAN_STEP", 0),
                             .result = result};
   return open_all(session);
 }

@@ -30,7 +30,9 @@ static clm_status enqueue_step(clm__session *session, const clm__batch *batch)
                                     .labels = batch->labels,
                                     .image_ids = batch->samples,
                                     .count = batch->count,
-                                    .epoch = (uint32_t)session->state.epoch};
+                                    .epoch = (uint32_t)session->state.epoch,
+                                    .is_spoiled =
+                                        (uint64_t)optim->iterations + 1 == session->spoiled_step};
   const clm__replica_update_args update = {.gradient_scale = 1.0F / (float)batch->count,
                                            .learning_rate = optim->learning_rate,
                                            .iterations = optim->iterations};
