@@ -4,46 +4,36 @@
 // the right matrix, PANEL rows by 2 vectors, into private memory and multiplies it with all rows of
 // its block, 8 at a time, sums in registers.
 // x, dx [rows,IN]; w, dw [IN,UNITS]; bias, db [UNITS]; y, dz [rows,UNITS].
-// Defines: IN, UNITS, BIAS (0 or 1), ACTIVATION, VEC (vector width: at most UNITS for fwd and bwd_w,
-// at most IN for bwd_x). The last vector of a block overlaps the one before it where sizes are no
-// multiple of VEC: the item writes the same values twice.
+// Defines: IN, UNITS, BIAS (0 or 1), ACTIVATION, LANES (at most UNITS for fwd and bwd_w, at most IN
+// for bwd_x). The last vector of a block overlaps the one before it where sizes are no multiple of
+// LANES: the item writes the same values twice.
 // Sums have a fixed order: through a split in order, then the splits in order.
 
 #ifndef IN
 #define IN 32
 #define UNITS 32
 #define BIAS 1
-#define VEC 16
 #endif
 #define PANEL 128
 #define UNIT_BLOCK 128
 #define UNIT_BLOCKS (UNITS < UNIT_BLOCK ? 1 : UNITS / UNIT_BLOCK)
-#define UNROLL _Pragma("unroll")
 #define INLINE static inline __attribute__((always_inline))
 
-#if VEC == 1
-typedef float floatv;
-#define LOAD(at) (*(at))
-#define STORE(value, at) (*(at) = (value))
-#else
-#define JOIN(a, b) a##b
-#define NAME(a, b) JOIN(a, b)
-typedef NAME(float, VEC) floatv;
-#define LOAD(at) NAME(vload, VEC)(0, at)
 typedef floatv __attribute__((aligned(4))) floatv_anywhere;
-#define STORE(value, at) (*(global floatv_anywhere *)(at) = (value))
-#endif
 
-// One of the matrices of a product: the element (row, step) lies at from[row * stride + step * next].
+// One store; vstore may become several.
+INLINE void put(floatv value, global float *at) { *(global floatv_anywhere *)at = value; }
+
+// The left matrix of a product: element (row, step) lies at from[row * stride + step * next].
 typedef struct left_matrix {
   global const float *from;
   int stride;
   int next;
 } left_matrix;
 
-// c [rows,V vectors] = (add ? c : 0) + a [rows,count] * panel [count,V vectors] for up to R rows. R and
-// V are constants of the caller, so that sums stay in registers. Rows that are missing repeat the
-// last one; a caller without such says R.
+// c [rows,V vectors] = (add ? c : 0) + a [rows,count] * panel [count,V vectors] for up to R rows. R
+// and V are constants of the caller, so that sums stay in registers. Rows that are missing repeat
+// the last one; a caller without such says R.
 INLINE void multiply_tile(int R, int V, global float *c, int c_stride, left_matrix a,
                           const floatv (*panel)[2], int rows, int count, int add)
 {
@@ -51,7 +41,7 @@ INLINE void multiply_tile(int R, int V, global float *c, int c_stride, left_matr
   UNROLL for (int r = 0; r < R; r++)
     UNROLL for (int v = 0; v < V; v++)
       sum[r][v] =
-          add ? LOAD(c + (size_t)min(r, rows - 1) * c_stride + v * VEC) : (floatv)0.0f;
+          add ? LOAD(c + (size_t)min(r, rows - 1) * c_stride + v * LANES) : (floatv)0.0f;
   for (int k = 0; k < count; k++) {
     UNROLL for (int r = 0; r < R; r++) {
       const floatv factor = (floatv)a.from[(size_t)min(r, rows - 1) * a.stride];
@@ -61,7 +51,7 @@ INLINE void multiply_tile(int R, int V, global float *c, int c_stride, left_matr
   }
   UNROLL for (int r = 0; r < R; r++)
     UNROLL for (int v = 0; v < V; v++)
-      STORE(sum[r][v], c + (size_t)min(r, rows - 1) * c_stride + v * VEC);
+      put(sum[r][v], c + (size_t)min(r, rows - 1) * c_stride + v * LANES);
 }
 
 // The same for any number of rows.
@@ -84,9 +74,9 @@ INLINE void multiply_rows(int V, global float *c, int c_stride, left_matrix a,
 // needed. Often known when the program is built, so that one kind of tile is left away.
 INLINE int tile_vectors(int size, int column, int first, int last)
 {
-  if (size < 2 * VEC) return 1;
-  if (size % (2 * VEC) == 0) return 2;
-  return last - first >= 2 * VEC && last - column > VEC ? 2 : 1;
+  if (size < 2 * LANES) return 1;
+  if (size % (2 * LANES) == 0) return 2;
+  return last - first >= 2 * LANES && last - column > LANES ? 2 : 1;
 }
 
 // The end of block number `block` of `blocks`: the last one takes what is left.
@@ -105,10 +95,10 @@ INLINE void forward_columns(int V, int tiles, global float *y, global const floa
   for (int i = first; i < last; i += PANEL) {
     const int count = min(PANEL, last - i);
     const left_matrix a = {x + i, IN, 1};
-    for (int column = 0; column < tiles * V * VEC; column += V * VEC) {
+    for (int column = 0; column < tiles * V * LANES; column += V * LANES) {
       for (int k = 0; k < count; k++)
         UNROLL for (int v = 0; v < V; v++)
-          panel[k][v] = LOAD(w + (size_t)(i + k) * UNITS + column + v * VEC);
+          panel[k][v] = LOAD(w + (size_t)(i + k) * UNITS + column + v * LANES);
       multiply_rows(V, y + column, UNITS, a, panel, rows, count, i > first);
     }
   }
@@ -126,7 +116,7 @@ INLINE void finish_row(global float *y, global const float *bias, int first, int
 }
 
 // Grid: splits of IN, blocks of rows, UNIT_BLOCKS. With one split, parts is y and is finished here.
-kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+CPU_KERNEL void
 dense_fwd_cpu(global float *restrict parts, global const float *restrict x,
               global const float *restrict w, global const float *restrict bias, int rows,
               int block_rows, int splits, int split_size)
@@ -142,11 +132,11 @@ dense_fwd_cpu(global float *restrict parts, global const float *restrict x,
   const int last_unit = block_end(block, UNIT_BLOCKS, UNIT_BLOCK, UNITS);
   global float *y = parts + ((size_t)split * rows + row) * UNITS;
   x += (size_t)row * IN;
-  const int tiles = (last_unit - first_unit) / (2 * VEC);
+  const int tiles = (last_unit - first_unit) / (2 * LANES);
   if (tiles > 0)
     forward_columns(2, tiles, y + first_unit, x, w + first_unit, count, first, last);
-  for (int unit = first_unit + tiles * 2 * VEC; unit < last_unit; unit += VEC) {
-    const int start = min(unit, last_unit - VEC);
+  for (int unit = first_unit + tiles * 2 * LANES; unit < last_unit; unit += LANES) {
+    const int start = min(unit, last_unit - LANES);
     forward_columns(1, 1, y + start, x, w + start, count, first, last);
   }
   if (splits > 1) return;
@@ -154,7 +144,7 @@ dense_fwd_cpu(global float *restrict parts, global const float *restrict x,
 }
 
 // Adds the splits in order. Grid: rows.
-kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+CPU_KERNEL void
 dense_fwd_join_cpu(global float *restrict y, global const float *restrict parts,
                    global const float *restrict bias, int rows, int splits)
 {
@@ -162,46 +152,46 @@ dense_fwd_join_cpu(global float *restrict y, global const float *restrict parts,
   if (row >= rows) return;
   y += (size_t)row * UNITS;
   parts += (size_t)row * UNITS;
-  for (int unit = 0; unit < UNITS; unit += VEC) {
-    const int start = min(unit, UNITS - VEC);
+  for (int unit = 0; unit < UNITS; unit += LANES) {
+    const int start = min(unit, UNITS - LANES);
     floatv sum = LOAD(parts + start);
     for (int split = 1; split < splits; split++)
       sum += LOAD(parts + (size_t)split * rows * UNITS + start);
-    STORE(sum, y + start);
+    put(sum, y + start);
   }
   finish_row(y, bias, 0, UNITS);
 }
 
 // ---- gradient of the input ----
 
-// panel [count,V vectors] = the transpose of w [V * VEC,count], rows UNITS apart. Squares of VEC by
-// VEC are turned in registers: interleaving row j with row j + VEC / 2, log2(VEC) times.
+// panel [count,V vectors] = the transpose of w [V * LANES,count], rows UNITS apart. Squares of LANES by
+// LANES are turned in registers: interleaving row j with row j + LANES / 2, log2(LANES) times.
 INLINE void pack_transposed(int V, floatv (*panel)[2], global const float *w, int count)
 {
   for (int v = 0; v < V; v++) {
-    global const float *rows = w + (size_t)v * VEC * UNITS;
+    global const float *rows = w + (size_t)v * LANES * UNITS;
     int k = 0;
-#if VEC > 1
-    floatv near[VEC][PANEL / VEC]; // read in one stream
-    for (int j = 0; j < VEC; j++)
-      for (int i = 0; i < count / VEC; i++) near[j][i] = LOAD(rows + (size_t)j * UNITS + i * VEC);
-    for (; k + VEC <= count; k += VEC) {
-      floatv square[VEC], turned[VEC];
-      UNROLL for (int j = 0; j < VEC; j++) square[j] = near[j][k / VEC];
-      UNROLL for (int done = 1; done < VEC; done *= 2) {
-        UNROLL for (int j = 0; j < VEC / 2; j++) {
+#if LANES > 1
+    floatv near[LANES][PANEL / LANES]; // read in one stream
+    for (int j = 0; j < LANES; j++)
+      for (int i = 0; i < count / LANES; i++) near[j][i] = LOAD(rows + (size_t)j * UNITS + i * LANES);
+    for (; k + LANES <= count; k += LANES) {
+      floatv square[LANES], turned[LANES];
+      UNROLL for (int j = 0; j < LANES; j++) square[j] = near[j][k / LANES];
+      UNROLL for (int done = 1; done < LANES; done *= 2) {
+        UNROLL for (int j = 0; j < LANES / 2; j++) {
           turned[2 * j].even = square[j].lo;
-          turned[2 * j].odd = square[j + VEC / 2].lo;
+          turned[2 * j].odd = square[j + LANES / 2].lo;
           turned[2 * j + 1].even = square[j].hi;
-          turned[2 * j + 1].odd = square[j + VEC / 2].hi;
+          turned[2 * j + 1].odd = square[j + LANES / 2].hi;
         }
-        UNROLL for (int j = 0; j < VEC; j++) square[j] = turned[j];
+        UNROLL for (int j = 0; j < LANES; j++) square[j] = turned[j];
       }
-      UNROLL for (int j = 0; j < VEC; j++) panel[k + j][v] = square[j];
+      UNROLL for (int j = 0; j < LANES; j++) panel[k + j][v] = square[j];
     }
 #endif
     for (; k < count; k++)
-      for (int j = 0; j < VEC; j++)
+      for (int j = 0; j < LANES; j++)
         ((float *)&panel[k][v])[j] = rows[(size_t)j * UNITS + k];
   }
 }
@@ -219,7 +209,7 @@ INLINE void backward_x_columns(int V, global float *dx, global const float *dz,
 }
 
 // Grid: blocks of IN, blocks of rows.
-kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+CPU_KERNEL void
 dense_bwd_x_cpu(global float *restrict dx, global const float *restrict dz,
                 global const float *restrict w, int rows, int block_rows, int blocks,
                 int block_size)
@@ -234,12 +224,12 @@ dense_bwd_x_cpu(global float *restrict dx, global const float *restrict dz,
   dz += (size_t)row * UNITS;
   for (int i = first; i < last;) {
     const int vectors = tile_vectors(IN, i, first, last);
-    const int start = min(i, last - vectors * VEC);
+    const int start = min(i, last - vectors * LANES);
     if (vectors == 2)
       backward_x_columns(2, dx + start, dz, w + (size_t)start * UNITS, count);
     else
       backward_x_columns(1, dx + start, dz, w + (size_t)start * UNITS, count);
-    i = start + vectors * VEC;
+    i = start + vectors * LANES;
   }
 }
 
@@ -255,7 +245,7 @@ INLINE void backward_w_columns(int V, global float *dw, global float *db, global
     const int rows = min(PANEL, last - row);
     for (int k = 0; k < rows; k++)
       UNROLL for (int v = 0; v < V; v++)
-        panel[k][v] = LOAD(dz + (size_t)(row + k) * UNITS + v * VEC);
+        panel[k][v] = LOAD(dz + (size_t)(row + k) * UNITS + v * LANES);
     const left_matrix a = {x + (size_t)row * IN, 1, IN};
     multiply_rows(V, dw, UNITS, a, panel, count, rows, row > first);
     UNROLL for (int v = 0; v < V; v++) {
@@ -265,12 +255,12 @@ INLINE void backward_w_columns(int V, global float *dw, global float *db, global
     }
   }
   if (db == 0) return;
-  UNROLL for (int v = 0; v < V; v++) STORE(bias[v], db + v * VEC);
+  UNROLL for (int v = 0; v < V; v++) put(bias[v], db + v * LANES);
 }
 
 // Grid: blocks of IN, UNIT_BLOCKS, splits of the rows. With one split the results go to dw and db,
 // else to workspace [splits,IN * UNITS + UNITS] behind `offset` elements.
-kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+CPU_KERNEL void
 dense_bwd_w_cpu(global float *restrict dw, global float *restrict db,
                 global float *restrict workspace, global const float *restrict x,
                 global const float *restrict dz, int rows, int blocks, int block_size, int splits,
@@ -294,18 +284,18 @@ dense_bwd_w_cpu(global float *restrict dw, global float *restrict db,
   x += start_in;
   for (int unit = first_unit; unit < last_unit;) {
     const int vectors = tile_vectors(UNITS, unit, first_unit, last_unit);
-    const int start = min(unit, last_unit - vectors * VEC);
+    const int start = min(unit, last_unit - vectors * LANES);
     global float *sums = BIAS && block == 0 ? db + start : 0;
     if (vectors == 2)
       backward_w_columns(2, dw + start, sums, x, dz + start, count, first, last);
     else
       backward_w_columns(1, dw + start, sums, x, dz + start, count, first, last);
-    unit = start + vectors * VEC;
+    unit = start + vectors * LANES;
   }
 }
 
 // Adds the splits in order. Grid: IN + 1 rows of UNITS, the last one being db.
-kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+CPU_KERNEL void
 dense_bwd_w_join_cpu(global float *restrict dw, global float *restrict db,
                      global const float *restrict workspace, int splits, uint offset)
 {
@@ -313,11 +303,11 @@ dense_bwd_w_join_cpu(global float *restrict dw, global float *restrict db,
   if (row >= IN + BIAS) return;
   global float *target = row < IN ? dw + (size_t)row * UNITS : db;
   global const float *parts = workspace + offset + (size_t)row * UNITS;
-  for (int unit = 0; unit < UNITS; unit += VEC) {
-    const int start = min(unit, UNITS - VEC);
+  for (int unit = 0; unit < UNITS; unit += LANES) {
+    const int start = min(unit, UNITS - LANES);
     floatv sum = LOAD(parts + start);
     for (int split = 1; split < splits; split++)
       sum += LOAD(parts + (size_t)split * (IN + 1) * UNITS + start);
-    STORE(sum, target + start);
+    put(sum, target + start);
   }
 }

@@ -1,6 +1,7 @@
 #include "op/dense_variants.h"
 
 #include "base/num.h"
+#include "op/lanes.h"
 
 #include <stdio.h>
 
@@ -110,13 +111,6 @@ static size_t find_workspace(const clm__instance *instance, const clm__dense_siz
   return most * sizeof(float);
 }
 
-static int vector_width(const clm__device_info *info, int columns)
-{
-  int width = 16;
-  while (width > 1 && (width > info->vector_width || width > columns)) width /= 2;
-  return width;
-}
-
 /* Kernels of a pass in their places; SLOPE is there where dz is not dy itself. */
 enum { MAIN, JOIN, SLOPE };
 
@@ -131,8 +125,8 @@ static clm_status prepare(clm__instance *instance)
   int rows = 0;
   CLM_TRY(clm__dense_rows(instance->problem, &rows));
   clm__dense_options(&sizes, common);
-  (void)snprintf(options, sizeof options, "%s -DVEC=%d", common,
-                 vector_width(&instance->device->info, to_x ? sizes.in : sizes.units));
+  (void)snprintf(options, sizeof options, "%s -DLANES=%d", common,
+                 clm__lanes(&instance->device->info, (size_t)(to_x ? sizes.in : sizes.units)));
   instance->workspace_bytes = find_workspace(instance, &sizes);
   CLM_TRY(clm__instance_add_kernel(instance, FILE_CPU, options, kernels[instance->pass]));
   CLM_TRY(clm__instance_add_kernel(instance, FILE_CPU, options, join));

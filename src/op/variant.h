@@ -61,7 +61,8 @@ typedef struct clm__op_args {
   cl_mem dx[CLM__INPUTS_MAX];    /* overwritten by BACKWARD_X where need_dx says so */
   cl_mem dy;                     /* [N,output shape] */
   cl_mem w[CLM__PARAMS_MAX];     /* forward in training may update untrained ones */
-  cl_mem dw[CLM__PARAMS_MAX];    /* overwritten by BACKWARD_W */
+  cl_mem dw[CLM__PARAMS_MAX];    /* overwritten by BACKWARD_W, which runs first: where they are
+                                    given to BACKWARD_X too, they hold its results */
   cl_mem saved;                  /* as spec.saved_* says */
   cl_mem workspace;
   cl_mem image_ids;              /* [N] uint: which image each one is, for random numbers */
