@@ -3,6 +3,7 @@
 #define CLM_TESTS_MODEL_SUPPORT_H
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "io/model_file.h"
 #include "support/folder.h"
 #include "support/npy.h"
