@@ -23,8 +23,8 @@ static const clm__colour heart_colours[] = {
     {0.20F, 0.15F, 0.17F}, {0.85F, 0.50F, 0.15F},
 };
 static const clm__colour ground_colours[] = {
-    {0.16F, 0.30F, 0.12F}, {0.35F, 0.50F, 0.20F}, {0.52F, 0.66F, 0.84F}, {0.30F, 0.24F, 0.17F},
-    {0.62F, 0.62F, 0.58F}, {0.10F, 0.14F, 0.13F}, {0.75F, 0.70F, 0.55F}, {0.25F, 0.38F, 0.36F},
+    {0.16F, 0.30F, 0.12F}, {0.25F, 0.38F, 0.16F}, {0.24F, 0.32F, 0.42F}, {0.28F, 0.22F, 0.16F},
+    {0.30F, 0.31F, 0.29F}, {0.09F, 0.13F, 0.12F}, {0.36F, 0.33F, 0.24F}, {0.18F, 0.29F, 0.27F},
 };
 #define COUNT_OF(table) ((int)(sizeof(table) / sizeof(table)[0]))
 
@@ -235,7 +235,7 @@ static void paint_background(clm__canvas *canvas, clm__sample_random *random)
     const float radius = size * clm__sample_between(random, 0.1F, 0.35F);
     clm__canvas_blur(canvas, x, y, radius, colour, clm__sample_between(random, 0.3F, 0.8F));
   }
-  const int leaves = clm__sample_whole(random, 0, 5);
+  const int leaves = clm__sample_whole(random, 0, 3);
   for (int i = 0; i < leaves; i++) {
     const clm__colour green = pick_green(random);
     clm__petal leaf = {.belly = 0.45F, .point = 0.8F, .vein = 0.8F, .base = green, .tip = green};
@@ -248,22 +248,19 @@ static void paint_background(clm__canvas *canvas, clm__sample_random *random)
   }
 }
 
-static void paint_flowers(clm__canvas *canvas, const flower_kind *kind, clm__sample_random *random)
+/* A flower not far from the middle: its size, colours and direction are open. */
+static flower place_flower(const clm__canvas *canvas, clm__sample_random *random)
 {
   const float size = (float)(canvas->width < canvas->height ? canvas->width : canvas->height);
-  const int count = clm__sample_whole(random, 0, 3) == 0 ? 2 : 1;
-  for (int i = 0; i < count; i++) {
-    flower f = {.radius = size * clm__sample_between(random, 0.24F, 0.42F)};
-    f.turns = clm__sample_between(random, 0, 1);
-    f.base = pick(random, petal_colours, COUNT_OF(petal_colours));
-    f.heart = pick(random, heart_colours, COUNT_OF(heart_colours));
-    const clm__colour other = pick(random, petal_colours, COUNT_OF(petal_colours));
-    f.tip = clm__colour_mix(f.base, other, clm__sample_between(random, 0, 0.3F));
-    const float margin = 0.6F * f.radius;
-    f.x = clm__sample_between(random, margin, (float)canvas->width - margin);
-    f.y = clm__sample_between(random, margin, (float)canvas->height - margin);
-    kind->paint(canvas, &f, random);
-  }
+  flower f = {.radius = size * clm__sample_between(random, 0.36F, 0.47F)};
+  f.turns = clm__sample_between(random, 0, 1);
+  f.base = pick(random, petal_colours, COUNT_OF(petal_colours));
+  f.heart = pick(random, heart_colours, COUNT_OF(heart_colours));
+  const clm__colour other = pick(random, petal_colours, COUNT_OF(petal_colours));
+  f.tip = clm__colour_mix(f.base, other, clm__sample_between(random, 0, 0.3F));
+  f.x = (float)canvas->width * clm__sample_between(random, 0.38F, 0.62F);
+  f.y = (float)canvas->height * clm__sample_between(random, 0.38F, 0.62F);
+  return f;
 }
 
 clm_status clm__sample_flower(uint64_t seed, int kind_index, int number, clm__image *image)
@@ -272,15 +269,16 @@ clm_status clm__sample_flower(uint64_t seed, int kind_index, int number, clm__im
   const uint32_t picture = (uint32_t)number * CLM__SAMPLE_KIND_COUNT + (uint32_t)kind_index;
   clm__sample_random random = clm__sample_random_begin(seed, picture);
   clm__canvas canvas = {0};
-  const int width = clm__sample_whole(&random, 96, 260);
-  const int height = clm__sample_whole(&random, 96, 260);
+  const int width = clm__sample_whole(&random, 112, 224);
+  const int height = (int)((float)width * clm__sample_between(&random, 0.86F, 1.16F));
   clm_status status = CLM_OK;
   CLM_TRY_TO(done, status, clm__canvas_init(&canvas, width, height));
   paint_background(&canvas, &random);
-  paint_flowers(&canvas, &kinds[kind_index], &random);
-  clm__develop develop = {.light = clm__sample_between(&random, 0.75F, 1.2F)};
-  develop.contrast = clm__sample_between(&random, 0.75F, 1.15F);
-  develop.grain = clm__sample_between(&random, 0.005F, 0.05F);
+  const flower f = place_flower(&canvas, &random);
+  kinds[kind_index].paint(&canvas, &f, &random);
+  clm__develop develop = {.light = clm__sample_between(&random, 0.85F, 1.15F)};
+  develop.contrast = clm__sample_between(&random, 0.85F, 1.15F);
+  develop.grain = clm__sample_between(&random, 0.005F, 0.03F);
   develop.warmth = clm__sample_between(&random, -0.08F, 0.08F);
   CLM_TRY_TO(done, status, clm__canvas_develop(&canvas, &develop, &random, image));
 done:

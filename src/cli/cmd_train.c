@@ -1,0 +1,73 @@
+#include "cli/commands.h"
+#include "cli/opts.h"
+#include "cli/say.h"
+#include "cli/train_view.h"
+
+#include <string.h>
+
+static clm_status settle(clm__cli_config *config)
+{
+  clm_train_config *train = &config->train;
+  if (config->argument_count > 0) train->data.folder = config->arguments[0];
+  if (train->data.folder == NULL)
+    return clm__say_error(CLM_USAGE, "`clematis train` needs DATA, a folder with one folder a "
+                                     "class in it; `clematis sample DIR` draws one");
+  if (train->resume && train->out_folder == NULL)
+    return clm__say_error(CLM_USAGE, "--resume needs --out DIR, the folder of the run to go on");
+  if (config->quiet) config->progress = CLM__PROGRESS_NONE;
+  train->run.log = clm__say_log();
+  return CLM_OK;
+}
+
+/* Adds a word as a shell reads it. */
+static void add_shell_word(clm__text *text, const char *word)
+{
+  static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "0123456789_-./,:=+@%";
+  if (word[0] != '\0' && word[strspn(word, harmless)] == '\0') {
+    clm__text_add(text, "%s", word);
+    return;
+  }
+  clm__text_add(text, "'");
+  for (; *word != '\0'; word++) clm__text_add(text, *word == '\'' ? "'\\%c'" : "%c", *word);
+  clm__text_add(text, "'");
+}
+
+static clm_status say_stopped(const clm_train_result *result)
+{
+  clm__text folder = {0};
+  add_shell_word(&folder, result->out_folder);
+  const clm_status status =
+      clm__say_error(CLM_STOPPED, "stopped on request; to go on: clematis train --resume --out %s",
+                     clm__text_get(&folder));
+  clm__text_fini(&folder);
+  return status;
+}
+
+static clm_status train(clm__cli_config *config)
+{
+  clm__train_view view = {.config = config, .progress = clm__progress_begin(config->progress)};
+  const clm_callback callback = clm__train_view_callback(&view);
+  config->train.callbacks = &callback;
+  config->train.callback_count = 1;
+  clm_train_result result;
+  memset(&result, 0, sizeof result);
+  const clm_status status = clm_train(&config->train, &result);
+  config->train.callbacks = NULL;
+  config->train.callback_count = 0;
+  if (status != CLM_OK && status != CLM_STOPPED) return clm__say_library_error(status);
+  clm__train_view_end(&view, &result);
+  return status == CLM_STOPPED ? say_stopped(&result) : CLM_OK;
+}
+
+clm_status clm__cmd_train(clm__cli_config *config)
+{
+  clm_status status = settle(config);
+  clm__text json = {0};
+  if (status == CLM_OK) status = clm__config_dump(config, &json);
+  config->train.config_text = clm__text_get(&json);
+  if (status == CLM_OK) status = train(config);
+  config->train.config_text = NULL;
+  clm__text_fini(&json);
+  return status;
+}

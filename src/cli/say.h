@@ -1,0 +1,46 @@
+/* What the program says: errors and warnings on stderr, results on stdout, and the library's
+ * messages in between. A live line (a progress bar) is cleared before anything else is said. */
+#ifndef CLM_CLI_SAY_H
+#define CLM_CLI_SAY_H
+
+#include "clematis/clematis.h"
+
+#include <stdbool.h>
+
+/* What becomes of messages. */
+typedef struct clm__voice {
+  bool quiet;       /* results and errors alone */
+  bool verbose;     /* details, and the trail of an error */
+  bool info_to_out; /* the library's messages are part of the result: train */
+} clm__voice;
+
+void clm__say_set_voice(const clm__voice *voice);
+
+/* Says what is wrong, in one line on stderr, and returns status. */
+clm_status clm__say_error(clm_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Says the thread's library error of this status, and with --verbose where it came from. */
+clm_status clm__say_library_error(clm_status status);
+
+void clm__say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A line of the result, on stdout. */
+void clm__say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A whole text of the result, as it is. */
+void clm__say_text(const char *text);
+
+/* A line that a person likes to see, on stdout, left out with --quiet. */
+void clm__say_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Draws a live line on stdout in place of the one before; an empty text clears it. */
+void clm__say_live(const char *text);
+
+/* Where the library's messages go. */
+const clm_log *clm__say_log(void);
+
+/* Ends the output. Errors: IO where stdout could not be written (a full disk). */
+clm_status clm__say_finish(clm_status status);
+
+#endif

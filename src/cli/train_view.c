@@ -1,0 +1,163 @@
+#include "cli/train_view.h"
+
+#include "cli/folder_view.h"
+#include "cli/format.h"
+#include "cli/say.h"
+#include "cli/stop.h"
+#include "cli/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define BAD_FILES_SHOWN 10
+
+static clm_status on_data(void *user, const clm_data_report *report)
+{
+  const clm__train_view *view = user;
+  clm__folder_view(view->config->train.data.folder, report, BAD_FILES_SHOWN,
+                   "bad_files.txt in the run folder lists them");
+  return CLM_OK;
+}
+
+/* One line for each line of the devices' text. */
+static void say_devices(const char *lines)
+{
+  while (*lines != '\0') {
+    const int length = (int)strcspn(lines, "\n");
+    clm__say_info("Device: %.*s", length, lines);
+    lines += length + (lines[length] == '\n');
+  }
+}
+
+static clm_status on_begin(void *user, const clm_run_info *info)
+{
+  clm__train_view *view = user;
+  char parameters[CLM__FORMAT_SIZE];
+  char device[CLM__FORMAT_SIZE];
+  char cache[CLM__FORMAT_SIZE];
+  char seen[CLM__FORMAT_SIZE];
+  clm__say_info("Run folder: %s", info->out_folder);
+  say_devices(info->device_text);
+  clm__say_info("Model: %s parameters, learning rate %g, %zu steps an epoch",
+                clm__format_count(info->parameters, parameters), info->learning_rate,
+                info->steps_per_epoch);
+  clm__say_info("Memory: %s on the device, at most %s for the cache of images",
+                clm__format_bytes(info->device_bytes, device),
+                clm__format_bytes(info->cache_bound_bytes, cache));
+  if (info->images_seen > 0)
+    clm__say_info("Going on in epoch %d at step %zu, after %s images", info->first_epoch + 1,
+                  info->first_step + 1, clm__format_count(info->images_seen, seen));
+  view->has_begun = true;
+  clm__stop_listen();
+  return CLM_OK;
+}
+
+static clm_status on_epoch_begin(void *user, int epoch, int epochs)
+{
+  clm__train_view *view = user;
+  clm__progress_epoch_begin(&view->progress, epoch, epochs);
+  return CLM_OK;
+}
+
+static clm_status on_step(void *user, const clm_step_info *info)
+{
+  clm__train_view *view = user;
+  clm__progress_step(&view->progress, info);
+  return CLM_OK;
+}
+
+static clm_status on_validation(void *user, size_t done, size_t count)
+{
+  clm__train_view *view = user;
+  clm__progress_validation(&view->progress, done, count);
+  return CLM_OK;
+}
+
+static clm_status on_epoch_end(void *user, const clm_epoch_info *info)
+{
+  clm__train_view *view = user;
+  clm__progress_epoch_end(&view->progress, info);
+  view->images += info->images_per_second * info->train_seconds;
+  view->train_seconds += info->train_seconds;
+  return CLM_OK;
+}
+
+static int should_stop(void *user)
+{
+  (void)user;
+  return clm__stop_is_wanted();
+}
+
+clm_callback clm__train_view_callback(clm__train_view *view)
+{
+  return (clm_callback){
+      .user = view,
+      .on_data = on_data,
+      .on_begin = on_begin,
+      .on_epoch_begin = on_epoch_begin,
+      .on_step = on_step,
+      .on_validation = on_validation,
+      .on_epoch_end = on_epoch_end,
+      .should_stop = should_stop,
+  };
+}
+
+static void say_best(const clm_train_result *result)
+{
+  if (result->best_epoch < 0) return;
+  clm__text line = {0};
+  char loss[CLM__FORMAT_SIZE];
+  char accuracy[CLM__FORMAT_SIZE];
+  const bool validated = !isnan(result->best.val_loss);
+  const double best_loss = validated ? result->best.val_loss : result->best.loss;
+  const double best_accuracy = validated ? result->best.val_accuracy : result->best.accuracy;
+  clm__text_add(&line, "%sloss: %s, %saccuracy: %s", validated ? "val_" : "",
+                clm__format_figure(best_loss, loss), validated ? "val_" : "",
+                clm__format_figure(best_accuracy, accuracy));
+  clm__say_info("Best epoch: %d of %d (%s)", result->best_epoch + 1, result->epochs_done,
+                clm__text_get(&line));
+  clm__text_fini(&line);
+}
+
+static void say_times(const clm__train_view *view, const clm_train_result *result)
+{
+  clm__text speed = {0};
+  if (view->train_seconds > 0)
+    clm__text_add(&speed, ", %.0f images/s", view->images / view->train_seconds);
+  clm__say_info("Time: %.1fs, first step after %.1fs%s; the device waited %.1fs for data",
+                result->seconds, result->first_step_seconds, clm__text_get(&speed),
+                result->wait_seconds);
+  clm__text_fini(&speed);
+}
+
+static void warn_of_losses(const clm_train_result *result)
+{
+  if (result->skipped_files > 0)
+    clm__say_warning("%zu image%s could not be read while training and %s left out",
+                     result->skipped_files, result->skipped_files == 1 ? "" : "s",
+                     result->skipped_files == 1 ? "was" : "were");
+  if (result->failed_saves > 0)
+    clm__say_warning("%d checkpoint%s could not be written; look at the space and the rights of %s",
+                     result->failed_saves, result->failed_saves == 1 ? "" : "s",
+                     result->out_folder);
+}
+
+void clm__train_view_end(const clm__train_view *view, const clm_train_result *result)
+{
+  if (result->reason == CLM_STOP_NOTHING_LEFT) {
+    clm__say("Nothing to do: the run has had its %d epochs; --epochs N with a larger N goes on",
+             result->epochs_done);
+    return;
+  }
+  if (result->reason == CLM_STOP_EARLY)
+    clm__say_info("Stopped early: no better figure for %d epochs",
+                  view->config->train.early_stopping_patience);
+  say_best(result);
+  say_times(view, result);
+  warn_of_losses(result);
+  clm__say_info("Weights: digest %016" PRIx64, result->weights_digest);
+  if (result->reason == CLM_STOP_REQUESTED) return;
+  clm__say("Model: %s/model.keras%s", result->out_folder,
+           result->best_epoch >= 0 ? ", of the best epoch: best.keras beside it" : "");
+}

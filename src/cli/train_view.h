@@ -1,0 +1,21 @@
+/* What a training says: its start, its progress, its end. */
+#ifndef CLM_CLI_TRAIN_VIEW_H
+#define CLM_CLI_TRAIN_VIEW_H
+
+#include "cli/progress.h"
+
+typedef struct clm__train_view {
+  const clm__cli_config *config;
+  clm__progress progress;
+  bool has_begun;       /* the first step is near: a stop is worth a checkpoint */
+  double images;        /* trained on in this run */
+  double train_seconds; /* in the epochs that ended */
+} clm__train_view;
+
+/* The callback that shows a training in view. */
+clm_callback clm__train_view_callback(clm__train_view *view);
+
+/* What came of it. */
+void clm__train_view_end(const clm__train_view *view, const clm_train_result *result);
+
+#endif
