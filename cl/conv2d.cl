@@ -39,6 +39,8 @@
 #define YH OH
 #define YW OW
 #endif
+// Places in the workspace are counted in blocks of 64 floats.
+#define PLACE(blocks) ((size_t)(blocks) * 64)
 #define KERNEL_ELEMENTS (KH * KW * CG * F)
 
 // One element of z without its bias.
@@ -149,31 +151,90 @@ inline float weigh_row(global const float *restrict x, global const float *restr
   return sum;
 }
 
-// partial [parts,KERNEL_ELEMENTS + F]: item (e,p) adds its share of the rows of all images. The
-// elements behind the kernel's are the bias'.
-kernel void conv2d_bwd_w_plain(global float *restrict partial, global const float *restrict x,
-                               global const float *restrict dy, global const float *restrict y,
-                               global const uchar *restrict winner, int batch, int elements,
-                               int parts)
+// partial [parts,elements]: item (e,p) adds up one weight's share p of the rows of all images. The
+// elements behind the kernel's are the bias'; `first` is where the elements asked for begin.
+kernel void conv2d_bwd_w_plain(global float *restrict partial, uint partial_at,
+                               global const float *restrict x, global const float *restrict dy,
+                               global const float *restrict y, global const uchar *restrict winner,
+                               int batch, int first, int elements, int parts)
 {
-  const int element = get_global_id(0), part = get_global_id(1);
-  if (element >= elements || part >= parts) return;
+  const int e = get_global_id(0), part = get_global_id(1);
+  if (e >= elements || part >= parts) return;
   const int rows = batch * OH;
-  const int first = (int)((long)rows * part / parts), end = (int)((long)rows * (part + 1) / parts);
+  const int begin = (int)((long)rows * part / parts), end = (int)((long)rows * (part + 1) / parts);
   float sum = 0.0f;
-  for (int row = first; row < end; row++) sum += weigh_row(x, dy, y, winner, row, element);
-  partial[(size_t)part * elements + element] = sum;
+  for (int row = begin; row < end; row++) sum += weigh_row(x, dy, y, winner, row, first + e);
+  partial[PLACE(partial_at) + (size_t)part * elements + e] = sum;
 }
 
-kernel void conv2d_reduce_plain(global float *restrict dw, global float *restrict dbias,
-                                global const float *restrict partial, int elements, int parts)
+kernel void conv2d_reduce_plain(global float *restrict dw, global float *restrict db,
+                                global const float *restrict partial, uint partial_at, int first,
+                                int elements, int parts)
 {
-  const int element = get_global_id(0);
-  if (element >= elements) return;
+  const int e = get_global_id(0);
+  if (e >= elements) return;
   float sum = 0.0f;
-  for (int part = 0; part < parts; part++) sum += partial[(size_t)part * elements + element];
-  if (element < KERNEL_ELEMENTS)
-    dw[element] = sum;
+  for (int part = 0; part < parts; part++) sum += partial[PLACE(partial_at) + (size_t)part * elements + e];
+  if (first + e < KERNEL_ELEMENTS)
+    dw[first + e] = sum;
   else
-    dbias[element - KERNEL_ELEMENTS] = sum;
+    db[first + e - KERNEL_ELEMENTS] = sum;
+}
+
+// ---- For products of matrices: without groups and pool.
+//
+// columns [images,OH,OW,KH,KW,C] from columns_at on: the values of x under each output of `images`
+// images from image `n0` on, zeros for the padding. Item (value, output column, output row).
+kernel void conv2d_unfold(global float *restrict columns, uint columns_at,
+                          global const float *restrict x, int n0, int images)
+{
+  const int value = get_global_id(0), ow = get_global_id(1), row = get_global_id(2);
+  if (value >= KH * KW * C || ow >= OW || row >= images * OH) return;
+  const int tap = value / C, n = n0 + row / OH;
+  const int ih = row % OH * SH + tap / KW * DH - PAD_T, iw = ow * SW + tap % KW * DW - PAD_L;
+  const bool inside = ih >= 0 && ih < H && iw >= 0 && iw < W;
+  columns[PLACE(columns_at) + ((size_t)row * OW + ow) * (KH * KW * C) + value] =
+      inside ? x[(((size_t)n * H + ih) * W + iw) * C + value % C] : 0.0f;
+}
+
+// The inverse: adds up what belongs to the same value of x. Item (channel, column, row).
+kernel void conv2d_fold(global float *restrict dx, global const float *restrict columns,
+                        uint columns_at, int n0, int images)
+{
+  const int c = get_global_id(0), iw = get_global_id(1), row = get_global_id(2);
+  if (c >= C || iw >= W || row >= images * H) return;
+  const int n = row / H, ih = row % H;
+  float sum = 0.0f;
+  for (int kh = 0; kh < KH; kh++) {
+    const int down = ih + PAD_T - kh * DH;
+    if (down < 0 || down % SH != 0 || down / SH >= OH) continue;
+    for (int kw = 0; kw < KW; kw++) {
+      const int right = iw + PAD_L - kw * DW;
+      if (right < 0 || right % SW != 0 || right / SW >= OW) continue;
+      const size_t output = ((size_t)n * OH + down / SH) * OW + right / SW;
+      sum += columns[PLACE(columns_at) + (output * (KH * KW) + kh * KW + kw) * C + c];
+    }
+  }
+  dx[(((size_t)n0 * H + row) * W + iw) * C + c] = sum;
+}
+
+// y = activate(y + bias). Item (filter, column, row).
+kernel void conv2d_fwd_finish(global float *restrict y, global const float *restrict bias,
+                              int batch)
+{
+  const int f = get_global_id(0), ow = get_global_id(1), row = get_global_id(2);
+  if (f >= F || ow >= OW || row >= batch * OH) return;
+  const size_t at = ((size_t)row * OW + ow) * F + f;
+  y[at] = clm_activate(y[at] + (BIAS ? bias[f] : 0.0f));
+}
+
+// dz [images,OH,OW,F] from dz_at on: the gradient before the activation. Item as above.
+kernel void conv2d_bwd_slope(global float *restrict dz, uint dz_at,
+                             global const float *restrict dy, global const float *restrict y,
+                             int n0, int images)
+{
+  const int f = get_global_id(0), ow = get_global_id(1), row = get_global_id(2);
+  if (f >= F || ow >= OW || row >= images * OH) return;
+  const size_t at = ((size_t)row * OW + ow) * F + f, from = (size_t)n0 * OH * OW * F + at;
+  dz[PLACE(dz_at) + at] = dy[from] * clm_activate_slope(y[from]);
 }

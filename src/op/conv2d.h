@@ -63,6 +63,4 @@ size_t clm__conv2d_kernel_elements(const clm__conv2d_geometry *geometry);
 CLM_MUST_CHECK clm_status clm__conv2d_add_options(const clm__conv2d_geometry *geometry,
                                                   clm__str *options);
 
-extern const clm__variant clm__conv2d_plain;
-
 #endif

@@ -2,6 +2,7 @@
  * output is never written. What is saved for backward is one byte an output: which of the window's
  * four places won, row by row, the first of equal ones. */
 #include "op/conv2d_cpu.h"
+#include "op/conv2d_plain.h"
 #include "op/pooling2d.h"
 
 static bool is_halving_pool(const clm__pooling2d_attributes *pool)

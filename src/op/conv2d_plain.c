@@ -1,6 +1,6 @@
 /* The plain variant of conv2d and conv2d_max_pool: one item an element of the result. */
+#include "op/conv2d_plain.h"
 #include "base/num.h"
-#include "op/conv2d.h"
 
 #define PARTS_MAX 64            /* of the weight gradient's sum */
 #define PARTS_BYTES (32U << 20) /* they may take this much, but at least one is kept */
@@ -12,10 +12,10 @@ static size_t count_elements(const clm__conv2d_geometry *geometry)
          (geometry->use_bias ? (size_t)geometry->filters : 0);
 }
 
-static size_t count_parts(const clm__conv2d_geometry *geometry, int batch)
+size_t clm__conv2d_plain_parts(const clm__conv2d_geometry *geometry, size_t elements, int batch)
 {
   const size_t rows = (size_t)batch * (size_t)geometry->oh;
-  const size_t fit = PARTS_BYTES / (count_elements(geometry) * sizeof(float));
+  const size_t fit = PARTS_BYTES / (elements * sizeof(float));
   return clm__max_size(clm__min_size(clm__min_size(rows, fit), PARTS_MAX), 1);
 }
 
@@ -25,6 +25,7 @@ static clm_status prepare(clm__instance *instance)
                                                      "conv2d_bwd_w_plain"};
   clm__conv2d_geometry geometry;
   clm__conv2d_geometry_of(instance->problem, &geometry);
+  const size_t elements = count_elements(&geometry);
   clm__str options = {0};
   clm_status status = clm__conv2d_add_options(&geometry, &options);
   const char *const text = clm__str_get(&options);
@@ -32,8 +33,9 @@ static clm_status prepare(clm__instance *instance)
     status = clm__instance_add_kernel(instance, "conv2d.cl", text, names[instance->pass]);
   if (status == CLM_OK && instance->pass == CLM__BACKWARD_W) {
     status = clm__instance_add_kernel(instance, "conv2d.cl", text, "conv2d_reduce_plain");
-    instance->workspace_bytes = count_parts(&geometry, instance->problem->batch_max) *
-                                count_elements(&geometry) * sizeof(float);
+    instance->workspace_bytes =
+        clm__conv2d_plain_parts(&geometry, elements, instance->problem->batch_max) * elements *
+        sizeof(float);
   }
   clm__str_fini(&options);
   return status;
@@ -69,29 +71,40 @@ static clm_status run_backward_x(clm__instance *instance, const clm__op_args *ar
   return clm__launch_run(&launch, 3, items, NULL);
 }
 
-static clm_status run_backward_w(clm__instance *instance, const clm__op_args *args,
-                                 const clm__conv2d_geometry *geometry)
+clm_status clm__conv2d_sum_plain(clm__kernel kernels[2], const clm__op_args *args,
+                                 clm__conv2d_sum_range range)
 {
-  const size_t elements = count_elements(geometry);
-  const size_t parts = count_parts(geometry, args->batch);
-  clm__launch launch = clm__launch_begin(&instance->kernels[0]);
+  clm__launch launch = clm__launch_begin(&kernels[0]);
   clm__launch_buffer(&launch, args->workspace);
+  clm__launch_uint(&launch, range.blocks);
   clm__launch_buffer(&launch, args->x[0]);
   clm__launch_buffer(&launch, args->dy);
   clm__launch_buffer(&launch, args->y);
   clm__launch_buffer(&launch, args->saved);
   clm__launch_int(&launch, args->batch);
-  clm__launch_int(&launch, (int)elements);
-  clm__launch_int(&launch, (int)parts);
-  CLM_TRY(clm__launch_run(&launch, 2, (size_t[]){elements, parts}, NULL));
+  clm__launch_int(&launch, (int)range.first);
+  clm__launch_int(&launch, (int)range.elements);
+  clm__launch_int(&launch, (int)range.parts);
+  CLM_TRY(clm__launch_run(&launch, 2, (size_t[]){range.elements, range.parts}, NULL));
 
-  launch = clm__launch_begin(&instance->kernels[1]);
+  launch = clm__launch_begin(&kernels[1]);
   clm__launch_buffer(&launch, args->dw[0]);
   clm__launch_buffer(&launch, args->dw[1]);
   clm__launch_buffer(&launch, args->workspace);
-  clm__launch_int(&launch, (int)elements);
-  clm__launch_int(&launch, (int)parts);
-  return clm__launch_run(&launch, 1, &elements, NULL);
+  clm__launch_uint(&launch, range.blocks);
+  clm__launch_int(&launch, (int)range.first);
+  clm__launch_int(&launch, (int)range.elements);
+  clm__launch_int(&launch, (int)range.parts);
+  return clm__launch_run(&launch, 1, &range.elements, NULL);
+}
+
+static clm_status run_backward_w(clm__instance *instance, const clm__op_args *args,
+                                 const clm__conv2d_geometry *geometry)
+{
+  const size_t elements = count_elements(geometry);
+  const clm__conv2d_sum_range range = {
+      .elements = elements, .parts = clm__conv2d_plain_parts(geometry, elements, args->batch)};
+  return clm__conv2d_sum_plain(instance->kernels, args, range);
 }
 
 static clm_status enqueue(clm__instance *instance, const clm__op_args *args)
