@@ -1,5 +1,5 @@
-// Add: y = a + b; further inputs are added to y one launch each, in their order. An input whose size
-// along a dimension is 1 is repeated along it, and its gradient is the sum over it.
+// Add: y = a + b; further inputs are added to y one launch each, in their order. An input whose
+// size along a dimension is 1 is repeated along it, and its gradient is the sum over it.
 //
 // add_fwd_plain, add_bwd_x_plain        inputs of the output's shape
 // add_fwd_repeated, add_bwd_x_repeated  bit d of a mask: dimension d of that input is repeated

@@ -46,8 +46,8 @@ bool is_inside(float p) { return p >= CLIP_LEAST && p <= CLIP_MOST; }
 float log_of(float x, float scale) { return log(clamp(x * scale, CLIP_LEAST, CLIP_MOST)); }
 
 // From logits.
-float loss_of_logits(global float *dx, global float *probabilities, global const float *x, int label,
-                     float on, float off, int *best)
+float loss_of_logits(global float *dx, global float *probabilities, global const float *x,
+                     int label, float on, float off, int *best)
 {
   float largest = x[0];
   for (int k = 1; k < CLASSES; k++) largest = fmax(largest, x[k]);

@@ -14,7 +14,8 @@ kernel void rescaling_plain(global float *restrict y, global const float *restri
   const size_t i = get_global_id(0);
   if (i >= (size_t)elements * (size_t)batch) return;
   const int channel = period == 1 ? 0 : (int)(i % (size_t)period);
-  const float scale = channel == 0 ? scale0 : channel == 1 ? scale1 : channel == 2 ? scale2 : scale3;
+  const float scale =
+      channel == 0 ? scale0 : channel == 1 ? scale1 : channel == 2 ? scale2 : scale3;
   const float offset =
       channel == 0 ? offset0 : channel == 1 ? offset1 : channel == 2 ? offset2 : offset3;
   y[i] = fma(x[i], scale, offset);

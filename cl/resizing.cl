@@ -3,8 +3,8 @@
 //
 // Grid: (columns * channels, rows * batch) of the tensor that is written. Local memory: none.
 // Shapes: x, dx [batch,IN_ROWS,IN_COLUMNS,CHANNELS]; y, dy [batch,OUT_ROWS,OUT_COLUMNS,CHANNELS].
-// Defines: those; TOP, LEFT, PART_ROWS, PART_COLUMNS, the part of the input that is resized; NEAREST,
-// 1 for the nearest pixel (which also copies where the sizes are equal), 0 for bilinear.
+// Defines: those; TOP, LEFT, PART_ROWS, PART_COLUMNS, the part of the input that is resized;
+// NEAREST, 1 for the nearest pixel (which also copies where the sizes are equal), 0 for bilinear.
 // Determinism: every item writes one element and sums in order. Nothing is contracted, so that
 // bilinear pixels are TensorFlow's to the bit.
 

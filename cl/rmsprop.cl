@@ -1,5 +1,5 @@
-// RMSprop, one pass over flat arrays. With gradient g = sum * gradient_scale, after the weight decay
-// w -= w * weight_decay * learning_rate:
+// RMSprop, one pass over flat arrays. With gradient g = sum * gradient_scale, after the weight
+// decay w -= w * weight_decay * learning_rate:
 //
 //   v = rho * v + (1 - rho) * g * g; d = v + epsilon
 //   CENTERED: a = rho * a + (1 - rho) * g; d = v - a * a + epsilon

@@ -1,3 +1,4 @@
+/* ctest: labels=tiny */
 #include "op/checker.h"
 
 extern const clm__op clm__op_concatenate;

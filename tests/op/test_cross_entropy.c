@@ -1,3 +1,4 @@
+/* ctest: labels=tiny */
 #include "op/attributes.h"
 #include "op/fence.h"
 #include "op/loss.h"

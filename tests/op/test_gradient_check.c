@@ -1,3 +1,4 @@
+/* ctest: labels=tiny */
 #include "op/fence.h"
 #include "op/gradient_check.h"
 #include "op/testdevice.h"
