@@ -1,12 +1,12 @@
 // Dense layers for CPUs: three products of matrices by one register tile.
 //
-// Grid: see each kernel; groups of one item, no local memory, no barrier. An item packs a panel of
-// the right matrix, PANEL rows by 2 vectors, into private memory and multiplies it with all rows of
-// its block, 8 at a time, sums in registers.
+// Grid: see each kernel; groups of one item where not said otherwise, no local memory, no barrier.
+// An item of fwd and bwd_w packs a panel of the right matrix, PANEL rows by 2 vectors, into private
+// memory and multiplies it with all rows of its block, 8 at a time, sums in registers.
 // x, dx [rows,IN]; w, dw [IN,UNITS]; bias, db [UNITS]; y, dz [rows,UNITS].
-// Defines: IN, UNITS, BIAS (0 or 1), ACTIVATION, LANES (at most UNITS for fwd and bwd_w, at most IN
-// for bwd_x). The last vector of a block overlaps the one before it where sizes are no multiple of
-// LANES: the item writes the same values twice.
+// Defines: IN, UNITS, BIAS (0 or 1), ACTIVATION, LANES (at most UNITS, but in bwd_x). The last vector
+// of a block overlaps the one before it where sizes are no multiple of LANES: the item writes the
+// same values twice.
 // Sums have a fixed order: through a split in order, then the splits in order.
 
 #ifndef IN
@@ -70,13 +70,13 @@ INLINE void multiply_rows(int V, global float *c, int c_stride, left_matrix a,
   }
 }
 
-// Vectors of the next tile of `size` columns cut into blocks: 2 where they fit in the block and are
-// needed. Often known when the program is built, so that one kind of tile is left away.
-INLINE int tile_vectors(int size, int column, int first, int last)
+// Vectors of the next tile of units: 2 where they fit in the block and are needed. Often known when
+// the program is built, so that one kind of tile is left away.
+INLINE int tile_vectors(int unit, int first, int last)
 {
-  if (size < 2 * LANES) return 1;
-  if (size % (2 * LANES) == 0) return 2;
-  return last - first >= 2 * LANES && last - column > LANES ? 2 : 1;
+  if (UNITS < 2 * LANES) return 1;
+  if (UNITS % (2 * LANES) == 0) return 2;
+  return last - first >= 2 * LANES && last - unit > LANES ? 2 : 1;
 }
 
 // The end of block number `block` of `blocks`: the last one takes what is left.
@@ -164,72 +164,108 @@ dense_fwd_join_cpu(global float *restrict y, global const float *restrict parts,
 
 // ---- gradient of the input ----
 
-// panel [count,V vectors] = the transpose of w [V * LANES,count], rows UNITS apart. Squares of LANES by
-// LANES are turned in registers: interleaving row j with row j + LANES / 2, log2(LANES) times.
-INLINE void pack_transposed(int V, floatv (*panel)[2], global const float *w, int count)
+// dz is turned, so that vectors go over rows, w is read as it lies, and only the result has to be
+// turned back: turned [blocks of 2 * LANES rows,UNITS,2 * LANES], zero where there is no row.
+#define SIDE (2 * LANES)
+#define TILE_IN (LANES < 8 ? LANES : 8)
+
+// Grid: UNITS, rows up to a multiple of SIDE. Groups of any size.
+kernel void dense_bwd_x_turn_cpu(global float *restrict turned, global const float *restrict dy,
+                                 global const float *restrict y, int rows)
 {
-  for (int v = 0; v < V; v++) {
-    global const float *rows = w + (size_t)v * LANES * UNITS;
-    int k = 0;
-#if LANES > 1
-    floatv near[LANES][PANEL / LANES]; // read in one stream
-    for (int j = 0; j < LANES; j++)
-      for (int i = 0; i < count / LANES; i++) near[j][i] = LOAD(rows + (size_t)j * UNITS + i * LANES);
-    for (; k + LANES <= count; k += LANES) {
-      floatv square[LANES], turned[LANES];
-      UNROLL for (int j = 0; j < LANES; j++) square[j] = near[j][k / LANES];
-      UNROLL for (int done = 1; done < LANES; done *= 2) {
-        UNROLL for (int j = 0; j < LANES / 2; j++) {
-          turned[2 * j].even = square[j].lo;
-          turned[2 * j].odd = square[j + LANES / 2].lo;
-          turned[2 * j + 1].even = square[j].hi;
-          turned[2 * j + 1].odd = square[j + LANES / 2].hi;
-        }
-        UNROLL for (int j = 0; j < LANES; j++) square[j] = turned[j];
-      }
-      UNROLL for (int j = 0; j < LANES; j++) panel[k + j][v] = square[j];
-    }
+  const int unit = (int)get_global_id(0);
+  const int row = (int)get_global_id(1);
+  if (unit >= UNITS || row >= (rows + SIDE - 1) / SIDE * SIDE) return;
+  float dz = 0.0f;
+  if (row < rows) {
+    const size_t at = (size_t)row * UNITS + unit;
+    dz = dy[at];
+#if ACTIVATION != ACTIVATION_LINEAR
+    dz *= clm_activate_slope(y[at]);
 #endif
-    for (; k < count; k++)
-      for (int j = 0; j < LANES; j++)
-        ((float *)&panel[k][v])[j] = rows[(size_t)j * UNITS + k];
   }
+  turned[((size_t)(row / SIDE) * UNITS + unit) * SIDE + row % SIDE] = dz;
 }
 
-INLINE void backward_x_columns(int V, global float *dx, global const float *dz,
-                               global const float *w, int rows)
+// Turns a square in registers: interleaves row j with row j + LANES / 2, log2(LANES) times.
+INLINE void turn(floatv *square)
 {
-  floatv panel[PANEL][2];
-  for (int unit = 0; unit < UNITS; unit += PANEL) {
-    const int count = min(PANEL, UNITS - unit);
-    pack_transposed(V, panel, w + unit, count);
-    const left_matrix a = {dz + unit, UNITS, 1};
-    multiply_rows(V, dx, IN, a, panel, rows, count, unit > 0);
+#if LANES > 1
+  floatv turned[LANES];
+  UNROLL for (int done = 1; done < LANES; done *= 2) {
+    UNROLL for (int j = 0; j < LANES / 2; j++) {
+      turned[2 * j].even = square[j].lo;
+      turned[2 * j].odd = square[j + LANES / 2].lo;
+      turned[2 * j + 1].even = square[j].hi;
+      turned[2 * j + 1].odd = square[j + LANES / 2].hi;
+    }
+    UNROLL for (int j = 0; j < LANES; j++) square[j] = turned[j];
+  }
+#endif
+}
+
+// dx of `count` inputs, LANES or fewer, for `rows` rows, V vectors or fewer.
+INLINE void backward_x_square(int V, global float *dx, global const float *turned,
+                              global const float *w, int count, int rows)
+{
+  floatv square[2][LANES];
+  for (int first = 0; first < LANES; first += TILE_IN) {
+    floatv sum[TILE_IN][2];
+    UNROLL for (int j = 0; j < TILE_IN; j++)
+      UNROLL for (int v = 0; v < V; v++) sum[j][v] = (floatv)0.0f;
+    for (int unit = 0; unit < UNITS; unit++) {
+      UNROLL for (int j = 0; j < TILE_IN; j++) {
+        const floatv factor = (floatv)w[(size_t)min(first + j, count - 1) * UNITS + unit];
+        UNROLL for (int v = 0; v < V; v++)
+          sum[j][v] = fma(factor, LOAD(turned + (size_t)unit * SIDE + v * LANES), sum[j][v]);
+      }
+    }
+    UNROLL for (int j = 0; j < TILE_IN; j++)
+      UNROLL for (int v = 0; v < V; v++) square[v][first + j] = sum[j][v];
+  }
+  for (int v = 0; v < V; v++) {
+    floatv result[LANES];
+    UNROLL for (int j = 0; j < LANES; j++) result[j] = square[v][j];
+    turn(result);
+    UNROLL for (int j = 0; j < LANES; j++) {
+      if (v * LANES + j >= rows) continue;
+      global float *target = dx + (size_t)(v * LANES + j) * IN;
+#if IN >= LANES
+      put(result[j], target);
+#else
+      for (int i = 0; i < count; i++) target[i] = ((const float *)&result[j])[i];
+#endif
+    }
   }
 }
 
-// Grid: blocks of IN, blocks of rows.
-CPU_KERNEL void
-dense_bwd_x_cpu(global float *restrict dx, global const float *restrict dz,
-                global const float *restrict w, int rows, int block_rows, int blocks,
-                int block_size)
+// Grid: blocks of IN, blocks of rows; block_rows is a multiple of SIDE.
+CPU_KERNEL void dense_bwd_x_cpu(global float *restrict dx, global const float *restrict turned,
+                                global const float *restrict w, int rows, int block_rows,
+                                int blocks, int block_size)
 {
   const int block = (int)get_global_id(0);
-  const int row = (int)get_global_id(1) * block_rows;
-  if (block >= blocks || row >= rows) return;
-  const int first = block * block_size;
+  const int first_row = (int)get_global_id(1) * block_rows;
+  if (block >= blocks || first_row >= rows) return;
+  const int last_row = min(first_row + block_rows, rows);
   const int last = block_end(block, blocks, block_size, IN);
-  const int count = min(block_rows, rows - row);
-  dx += (size_t)row * IN;
-  dz += (size_t)row * UNITS;
-  for (int i = first; i < last;) {
-    const int vectors = tile_vectors(IN, i, first, last);
-    const int start = min(i, last - vectors * LANES);
-    if (vectors == 2)
-      backward_x_columns(2, dx + start, dz, w + (size_t)start * UNITS, count);
-    else
-      backward_x_columns(1, dx + start, dz, w + (size_t)start * UNITS, count);
-    i = start + vectors * LANES;
+  for (int i = block * block_size; i < last; i += LANES) {
+#if IN >= LANES
+    const int start = min(i, last - LANES);
+    const int count = LANES;
+#else
+    const int start = i;
+    const int count = IN;
+#endif
+    for (int row = first_row; row < last_row; row += SIDE) {
+      const int left = last_row - row;
+      global float *target = dx + (size_t)row * IN + start;
+      global const float *right = turned + (size_t)row * UNITS;
+      if (left > LANES)
+        backward_x_square(2, target, right, w + (size_t)start * UNITS, count, left);
+      else
+        backward_x_square(1, target, right, w + (size_t)start * UNITS, count, left);
+    }
   }
 }
 
@@ -283,7 +319,7 @@ dense_bwd_w_cpu(global float *restrict dw, global float *restrict db,
   dw += (size_t)start_in * UNITS;
   x += start_in;
   for (int unit = first_unit; unit < last_unit;) {
-    const int vectors = tile_vectors(UNITS, unit, first_unit, last_unit);
+    const int vectors = tile_vectors(unit, first_unit, last_unit);
     const int start = min(unit, last_unit - vectors * LANES);
     global float *sums = BIAS && block == 0 ? db + start : 0;
     if (vectors == 2)

@@ -56,12 +56,18 @@ static cut cut_forward(const clm__dense_sizes *sizes, int rows, int wanted)
   return made;
 }
 
-static cut cut_backward_x(const clm__dense_sizes *sizes, int rows, int wanted)
+/* Rows of both vectors of a tile of bwd_x, as in the kernels. */
+static int side_of(const clm__instance *instance)
+{
+  return 2 * clm__lanes(&instance->device->info, SIZE_MAX);
+}
+
+static cut cut_backward_x(const clm__dense_sizes *sizes, int rows, int wanted, int side)
 {
   cut made = {.in_block = BLOCK_IN};
   made.in_blocks = clm__max_int(sizes->in / made.in_block, 1);
-  made.block_rows =
-      clamp(ceil_div(rows, ceil_div(wanted, made.in_blocks)), BLOCK_ROWS_LEAST, BLOCK_ROWS_MOST);
+  const int fair = ceil_div(rows, ceil_div(wanted, made.in_blocks));
+  made.block_rows = ceil_div(clm__min_int(fair, BLOCK_ROWS_MOST), side) * side;
   made.row_blocks = ceil_div(rows, made.block_rows);
   return made;
 }
@@ -79,15 +85,20 @@ static cut cut_of(const clm__instance *instance, const clm__dense_sizes *sizes, 
 {
   const int wanted = ITEMS_A_CORE * clamp(instance->device->info.compute_units, 1, 1024);
   if (instance->pass == CLM__FORWARD) return cut_forward(sizes, rows, wanted);
-  if (instance->pass == CLM__BACKWARD_X) return cut_backward_x(sizes, rows, wanted);
+  if (instance->pass == CLM__BACKWARD_X)
+    return cut_backward_x(sizes, rows, wanted, side_of(instance));
   return cut_backward_w(sizes, rows, wanted);
 }
 
-/* Elements of the workspace in front of the parts: dz where it is not dy itself. */
+/* Elements of the workspace in front of the parts: dz, turned in bwd_x, where it is not dy itself.
+ */
 static size_t count_slope(const clm__instance *instance, const clm__dense_sizes *sizes, int rows)
 {
-  const bool needed = instance->pass != CLM__FORWARD && sizes->epilogue != CLM__LINEAR;
-  return needed ? (size_t)rows * (size_t)sizes->units : 0;
+  const size_t units = (size_t)sizes->units;
+  if (instance->pass == CLM__BACKWARD_X)
+    return clm__round_up((size_t)rows, (size_t)side_of(instance)) * units;
+  const bool needed = instance->pass == CLM__BACKWARD_W && sizes->epilogue != CLM__LINEAR;
+  return needed ? (size_t)rows * units : 0;
 }
 
 static size_t count_parts(const clm__instance *instance, const clm__dense_sizes *sizes, int rows)
@@ -113,25 +124,40 @@ static size_t find_workspace(const clm__instance *instance, const clm__dense_siz
 
 /* Kernels of a pass in their places; SLOPE is there where dz is not dy itself. */
 enum { MAIN, JOIN, SLOPE };
+enum { MAIN_X, TURN };
+
+static clm_status add_kernels(clm__instance *instance, const char *common, const char *options)
+{
+  const bool slope = clm__dense_sizes_of(instance->problem).epilogue != CLM__LINEAR;
+  switch (instance->pass) {
+  case CLM__FORWARD:
+    CLM_TRY(clm__instance_add_kernel(instance, FILE_CPU, options, "dense_fwd_cpu"));
+    CLM_TRY(clm__instance_add_kernel(instance, FILE_CPU, options, "dense_fwd_join_cpu"));
+    return CLM_OK;
+  case CLM__BACKWARD_X:
+    CLM_TRY(clm__instance_add_kernel(instance, FILE_CPU, options, "dense_bwd_x_cpu"));
+    CLM_TRY(clm__instance_add_kernel(instance, FILE_CPU, options, "dense_bwd_x_turn_cpu"));
+    return CLM_OK;
+  default:
+    CLM_TRY(clm__instance_add_kernel(instance, FILE_CPU, options, "dense_bwd_w_cpu"));
+    CLM_TRY(clm__instance_add_kernel(instance, FILE_CPU, options, "dense_bwd_w_join_cpu"));
+    if (slope) CLM_TRY(clm__instance_add_kernel(instance, "dense.cl", common, "dense_bwd_slope"));
+    return CLM_OK;
+  }
+}
 
 static clm_status prepare(clm__instance *instance)
 {
-  static const char *const kernels[CLM__PASS_COUNT] = {"dense_fwd_cpu", "dense_bwd_x_cpu",
-                                                       "dense_bwd_w_cpu"};
   const clm__dense_sizes sizes = clm__dense_sizes_of(instance->problem);
-  const bool to_x = instance->pass == CLM__BACKWARD_X;
-  const char *join = instance->pass == CLM__FORWARD ? "dense_fwd_join_cpu" : "dense_bwd_w_join_cpu";
+  const size_t columns = instance->pass == CLM__BACKWARD_X ? SIZE_MAX : (size_t)sizes.units;
   char common[CLM__DENSE_OPTIONS_SIZE], options[CLM__DENSE_OPTIONS_SIZE + 16];
   int rows = 0;
   CLM_TRY(clm__dense_rows(instance->problem, &rows));
   clm__dense_options(&sizes, common);
   (void)snprintf(options, sizeof options, "%s -DLANES=%d", common,
-                 clm__lanes(&instance->device->info, (size_t)(to_x ? sizes.in : sizes.units)));
+                 clm__lanes(&instance->device->info, columns));
   instance->workspace_bytes = find_workspace(instance, &sizes);
-  CLM_TRY(clm__instance_add_kernel(instance, FILE_CPU, options, kernels[instance->pass]));
-  CLM_TRY(clm__instance_add_kernel(instance, FILE_CPU, options, join));
-  if (count_slope(instance, &sizes, rows) > 0)
-    CLM_TRY(clm__instance_add_kernel(instance, "dense.cl", common, "dense_bwd_slope"));
+  CLM_TRY(add_kernels(instance, common, options));
   return CLM_OK;
 }
 
@@ -188,11 +214,16 @@ static clm_status enqueue_backward_x(clm__instance *instance, const clm__op_args
 {
   const clm__dense_sizes sizes = clm__dense_sizes_of(instance->problem);
   const cut made = cut_of(instance, &sizes, rows);
-  cl_mem dz = NULL;
-  CLM_TRY(enqueue_slope(instance, args, rows, &dz));
-  clm__launch launch = clm__launch_begin(&instance->kernels[MAIN]);
+  const size_t padded = clm__round_up((size_t)rows, (size_t)side_of(instance));
+  clm__launch launch = clm__launch_begin(&instance->kernels[TURN]);
+  clm__launch_buffer(&launch, args->workspace);
+  clm__launch_buffer(&launch, args->dy);
+  clm__launch_buffer(&launch, args->y);
+  clm__launch_int(&launch, rows);
+  CLM_TRY(clm__launch_run(&launch, 2, (size_t[]){(size_t)sizes.units, padded}, NULL));
+  launch = clm__launch_begin(&instance->kernels[MAIN_X]);
   clm__launch_buffer(&launch, args->dx[0]);
-  clm__launch_buffer(&launch, dz);
+  clm__launch_buffer(&launch, args->workspace);
   clm__launch_buffer(&launch, args->w[0]);
   clm__launch_int(&launch, rows);
   clm__launch_int(&launch, made.block_rows);
