@@ -39,9 +39,15 @@ static clm_status enqueue(clm__instance *instance, const clm__op_args *args)
 }
 
 #define ALL (1U << CLM__FORWARD | 1U << CLM__BACKWARD_X | 1U << CLM__BACKWARD_W)
-static const clm__variant fast = {"fast", 1U << CLM__FORWARD, is_large, prepare, enqueue};
-static const clm__variant bad = {"bad", 1U << CLM__BACKWARD_W, NULL, prepare_badly, enqueue};
-static const clm__variant plain = {"plain", ALL, NULL, prepare, enqueue};
+static const clm__variant fast = {.name = "fast",
+                                  .passes = 1U << CLM__FORWARD,
+                                  .usable = is_large,
+                                  .prepare = prepare,
+                                  .enqueue = enqueue};
+static const clm__variant bad = {
+    .name = "bad", .passes = 1U << CLM__BACKWARD_W, .prepare = prepare_badly, .enqueue = enqueue};
+static const clm__variant plain = {
+    .name = "plain", .passes = ALL, .prepare = prepare, .enqueue = enqueue};
 static const clm__variant *const variants[] = {&fast, &bad, &plain, NULL};
 static const clm__op op = {.name = "made_up", .variants = variants};
 
