@@ -108,11 +108,10 @@ inline floatv clm_activate_slope_lanes(floatv y)
 }
 #endif
 
-// Philox4x32-10, the same numbers as base/rng.h: key {seed low, seed high}, counter {b low, b high,
-// a, use}.
-inline uint4 clm_random2(uint2 seed, uint use, uint a, uint2 b)
+// Philox4x32-10, the same numbers as base/rng.h: key {seed low, seed high}, counter {b, 0, a, use}.
+inline uint4 clm_random(uint2 seed, uint use, uint a, uint b)
 {
-  uint4 c = (uint4)(b, a, use);
+  uint4 c = (uint4)(b, 0u, a, use);
   uint2 key = seed;
   for (int i = 0; i < 10; i++) {
     const uint low0 = 0xD2511F53u * c.x;
@@ -123,12 +122,6 @@ inline uint4 clm_random2(uint2 seed, uint use, uint a, uint2 b)
     key += (uint2)(0x9E3779B9u, 0xBB67AE85u);
   }
   return c;
-}
-
-// The same where b is below 2^32.
-inline uint4 clm_random(uint2 seed, uint use, uint a, uint b)
-{
-  return clm_random2(seed, use, a, (uint2)(b, 0u));
 }
 
 // A number in [0,1) from 24 bits, exact in float.
