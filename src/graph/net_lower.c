@@ -32,9 +32,12 @@ void clm__net_fini_node(clm__node *node)
 static bool is_activation(const clm__op *op) { return strcmp(op->name, "activation") == 0; }
 
 /* Whether a layer only hands its input on. */
-static bool is_identity(const clm__layer *layer, bool training)
+static bool is_identity(const clm__graph *graph, const clm__layer *layer, bool training)
 {
   if (layer->op->only_training && !training) return true;
+  if (layer->op->is_identity != NULL &&
+      layer->op->is_identity(layer->attributes, &graph->layers[layer->inputs[0]].spec.output))
+    return true;
   return is_activation(layer->op) &&
          *clm__net_activation(layer->op, layer->attributes) == CLM__LINEAR;
 }
@@ -152,7 +155,7 @@ static clm_status lower_all(clm__net *net, const clm__weights *weights,
 {
   for (int i = 1; i < net->graph->layer_count; i++) {
     const clm__layer *layer = &net->graph->layers[i];
-    if (is_identity(layer, options->training)) {
+    if (is_identity(net->graph, layer, options->training)) {
       values[i] = values[layer->inputs[0]];
       continue;
     }

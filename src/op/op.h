@@ -67,6 +67,10 @@ struct clm__op {
   clm_status (*infer)(void *attributes, const clm__shape *inputs, int input_count,
                       clm__op_spec *spec);
 
+  /* Whether the op only hands its input on for these inputs, so that no node is needed; NULL:
+   * never. */
+  bool (*is_identity)(const void *attributes, const clm__shape *inputs);
+
   const clm__fusion *fusions; /* ends with producer NULL; NULL: none */
 
   /* Best first, the last one "plain", right on every device; NULL-terminated. Declared in

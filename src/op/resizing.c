@@ -123,6 +123,12 @@ static const clm__variant plain = {
 
 static const clm__variant *const variants[] = {&plain, NULL};
 
+static bool is_identity(const void *attributes, const clm__shape *inputs)
+{
+  const resizing *own = attributes;
+  return own->height == inputs[0].dims[0] && own->width == inputs[0].dims[1];
+}
+
 const clm__op clm__op_resizing = {
     .name = "resizing",
     .keras_class = "Resizing",
@@ -131,5 +137,6 @@ const clm__op clm__op_resizing = {
     .inputs_least = 1,
     .inputs_most = 1,
     .infer = infer,
+    .is_identity = is_identity,
     .variants = variants,
 };

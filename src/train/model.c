@@ -49,7 +49,8 @@ clm_status clm_model_summary(const clm_model *model, int columns, char **text)
   size_t optimizer_params = 0;
   if (model->file.optim_state != NULL)
     optimizer_params =
-        clm__weights_count_params(weights, true) * (size_t)model->file.optim_state->slot_count;
+        clm__weights_count_params(weights, true) * (size_t)model->file.optim_state->slot_count +
+        2; /* the iteration and the learning rate */
   const clm_status status =
       clm__summary(model->file.graph, weights, columns, optimizer_params, text);
   clm__weights_destroy(laid_out);
