@@ -7,6 +7,7 @@
 #include "op/conv2d_plain.h"
 
 #define CHUNK_BYTES (64U << 20) /* of unfolded values, but at least one image */
+#define BUFFER_SHARE 4          /* of the largest buffer; the rest is for CLBlast */
 #define PLACE_FLOATS 64         /* as in the kernels */
 
 /* Kernels of a pass in their places. */
@@ -48,7 +49,7 @@ static bool usable(const clm__problem *problem, clm__pass pass, const clm__devic
 {
   layout made;
   set_sizes(problem, pass, &made);
-  return made.geometry.groups == 1 && image_bytes(&made) <= info->buffer_max_bytes / 2;
+  return made.geometry.groups == 1 && image_bytes(&made) <= info->buffer_max_bytes / BUFFER_SHARE;
 }
 
 /* The product for a number of images; buffers are not filled in. */
@@ -89,7 +90,8 @@ static clm_status make_layout(const clm__instance *instance, layout *made)
   const int batch_max = instance->problem->batch_max;
   set_sizes(instance->problem, instance->pass, made);
   const size_t filters = (size_t)made->geometry.filters;
-  const size_t limit = clm__min_size(CHUNK_BYTES, instance->device->info.buffer_max_bytes / 2);
+  const size_t limit =
+      clm__min_size(CHUNK_BYTES, instance->device->info.buffer_max_bytes / BUFFER_SHARE);
   const size_t fit = clm__max_size(limit / image_bytes(made), 1);
   made->images = (int)clm__min_size(fit, (size_t)batch_max);
   CLM_TRY(find_scratch(instance, made));
