@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Kernels count the elements of one image in int. */
@@ -74,18 +75,36 @@ int clm__graph_find(const clm__graph *graph, const char *name)
   return -1;
 }
 
+/* The first number for which "prefix_N" is behind all names of that form; 0 where not even "prefix"
+ * is taken. */
+static long next_number(const clm__graph *graph, const char *prefix)
+{
+  const long most = 1000000000;
+  const size_t length = strlen(prefix);
+  long next = 0;
+  for (int i = 0; i < graph->layer_count; i++) {
+    const char *rest = graph->layers[i].name;
+    if (strncmp(rest, prefix, length) != 0) continue;
+    rest += length;
+    char *end = NULL;
+    const long number =
+        *rest == '_' && isdigit((unsigned char)rest[1]) ? strtol(rest + 1, &end, 10) : 0;
+    if (*rest != '\0' && (end == NULL || *end != '\0' || number > most)) continue;
+    if (number >= next) next = number + 1;
+  }
+  return next;
+}
+
 static clm_status make_name(const clm__graph *graph, const clm__op *op, char **name)
 {
   char *prefix = NULL;
   CLM_TRY(clm__graph_snake_case(clm__graph_class(op), &prefix));
-  clm__str tried = {0};
-  clm_status status = clm__str_add(&tried, "%s", prefix);
-  for (int i = 1; status == CLM_OK && clm__graph_find(graph, clm__str_get(&tried)) >= 0; i++) {
-    clm__str_fini(&tried);
-    status = clm__str_add(&tried, "%s_%d", prefix, i);
-  }
-  if (status == CLM_OK) status = clm__str_take(&tried, name);
-  clm__str_fini(&tried);
+  const long number = next_number(graph, prefix);
+  clm__str made = {0};
+  clm_status status = clm__str_add(&made, "%s", prefix);
+  if (status == CLM_OK && number > 0) status = clm__str_add(&made, "_%ld", number);
+  if (status == CLM_OK) status = clm__str_take(&made, name);
+  clm__str_fini(&made);
   clm__mem_free(prefix);
   return status;
 }

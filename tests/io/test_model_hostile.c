@@ -18,6 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
+/* For the address sanitizer: HDF5 asks for whatever a damaged file tells it, copes with a refusal,
+ * and forgets to give some memory back. */
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
+const char *__lsan_default_suppressions(void) { return "leak:libhdf5"; }
+
 static clm_status read_bytes(const char *bytes, size_t size_bytes)
 {
   /* A copy of exactly this size, so that a sanitizer sees a read behind its end. */
@@ -125,7 +132,7 @@ static void huge_claims_take_no_memory(void **state)
       "{\"class_name\":\"Sequential\",\"config\":{\"name\":\"m\",\"layers\":["
       "{\"class_name\":\"InputLayer\",\"config\":{\"batch_shape\":[null,100,100,3]}},"
       "{\"class_name\":\"Flatten\",\"config\":{}},"
-      "{\"class_name\":\"Dense\",\"config\":{\"units\":50000}}]}}";
+      "{\"class_name\":\"Dense\",\"config\":{\"units\":10000}}]}}";
   (void)state;
   size_t size_bytes = 0;
   char *weights = read_member("keras_files/uncompiled.keras", "model.weights.h5", &size_bytes);
@@ -136,7 +143,7 @@ static void huge_claims_take_no_memory(void **state)
                                      {"model.weights.h5", weights, size_bytes}};
   assert_int_equal(clm__zip_write(path, members, 2), CLM_OK);
   clm__model_file file = {0};
-  expect(clm__model_file_read(path, NULL, &file), CLM_BAD_DATA, "the model has 1500050000 weights");
+  expect(clm__model_file_read(path, NULL, &file), CLM_BAD_DATA, "the model has 300010000 weights");
   clm__mem_free(weights);
   remove_folder(folder);
 }
