@@ -13,7 +13,7 @@ static void say_words(const clm_device_description *device, const clm_device_spe
   clm__say("%s%s  %s (%s)%s%s", device->is_default ? "*" : " ", device->id, device->name,
            device->kind, device->is_emulator ? ", an emulator" : "",
            device->is_duplicate ? ", listed before under another platform" : "");
-  clm__say("       %s; driver %s; %s", device->platform, device->driver_version,
+  clm__say("       %s; driver %s; %.40s", device->platform, device->driver_version,
            device->platform_version);
   clm__say("       %d compute units, %d MHz, %s of memory, buffers up to %s, %s local",
            device->compute_units, device->clock_mhz,

@@ -46,6 +46,8 @@ static void warn_of_bad_files(const clm_data_report *report, size_t bad_max, con
 
 static void warn_of_gaps(const clm_data_report *report)
 {
+  if (report->class_count == 1)
+    clm__say_warning("there is one class alone: a model has nothing to tell apart");
   for (size_t i = 0; i < report->class_count; i++) {
     const clm_class_count *row = &report->classes[i];
     if (row->train == 0)

@@ -69,8 +69,8 @@ static void add_details(const clm__command *command, clm__text *text)
 {
   const char *details = "";
   if (strcmp(command->name, "train") == 0)
-    details = "DATA holds one folder a class, with JPEG and PNG files in it. Without options the\n"
-              "result is that of Keras' flowers tutorial: 180x180 images, 20 % of them for\n"
+    details = "DATA holds one folder a class, with JPEG and PNG files in it. Without options\n"
+              "the result is that of Keras' flowers tutorial: 180x180 images, 20 % of them for\n"
               "validation, a network of three convolutions, adam, 10 epochs. The run folder\n"
               "then holds model.keras (last epoch), best.keras, history.csv, history.json,\n"
               "checkpoints and lists of the files. Ctrl-C ends the run after the step with a\n"

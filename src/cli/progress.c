@@ -117,16 +117,20 @@ static void draw(const clm__progress *progress, size_t step, size_t steps, const
   clm__text_fini(&line);
 }
 
-static double seconds_a_step(const clm_step_info *info)
+/* The first step of an epoch counts only while there is no other. */
+static double seconds_a_step(const clm__progress *progress, const clm_step_info *info)
 {
-  return info->step > 0 ? info->seconds / (double)info->step : 0;
+  const clm_step_info *first = &progress->first;
+  if (info->step > first->step)
+    return (info->seconds - first->seconds) / (double)(info->step - first->step);
+  return info->seconds;
 }
 
 static void draw_step(const clm__progress *progress, const clm_step_info *info)
 {
   char eta[CLM__FORMAT_SIZE];
   char pace[CLM__FORMAT_SIZE];
-  const double step_seconds = seconds_a_step(info);
+  const double step_seconds = seconds_a_step(progress, info);
   const double left_seconds = step_seconds * (double)(info->steps_per_epoch - info->step);
   clm__text rest = {0};
   clm__text_add(&rest, "%s %s", clm__format_seconds(left_seconds, eta),
@@ -136,12 +140,13 @@ static void draw_step(const clm__progress *progress, const clm_step_info *info)
   clm__text_fini(&rest);
 }
 
-static void print_step(const clm_step_info *info)
+static void print_step(const clm__progress *progress, const clm_step_info *info)
 {
   char eta[CLM__FORMAT_SIZE];
   char loss[CLM__FORMAT_SIZE];
   char accuracy[CLM__FORMAT_SIZE];
-  const double left_seconds = seconds_a_step(info) * (double)(info->steps_per_epoch - info->step);
+  const double left_seconds =
+      seconds_a_step(progress, info) * (double)(info->steps_per_epoch - info->step);
   clm__say("Epoch %d/%d - step %zu/%zu - %.0f images/s - %s left - loss: %s - accuracy: %s",
            info->epoch + 1, info->epochs, info->step, info->steps_per_epoch,
            info->images_per_second, clm__format_seconds(left_seconds, eta),
@@ -151,16 +156,19 @@ static void print_step(const clm_step_info *info)
 
 void clm__progress_epoch_begin(clm__progress *progress, int epoch, int epochs)
 {
+  progress->has_first = false;
   if (progress->kind == CLM__PROGRESS_BAR) clm__say("Epoch %d/%d", epoch + 1, epochs);
 }
 
 void clm__progress_step(clm__progress *progress, const clm_step_info *info)
 {
+  if (!progress->has_first) progress->first = *info;
+  progress->has_first = true;
   progress->last = *info;
   if (progress->kind == CLM__PROGRESS_BAR && is_due(progress, REDRAW_SECONDS))
     draw_step(progress, info);
   else if (progress->kind == CLM__PROGRESS_LINES && is_due(progress, LINE_SECONDS))
-    print_step(info);
+    print_step(progress, info);
 }
 
 void clm__progress_validation(clm__progress *progress, size_t done, size_t count)

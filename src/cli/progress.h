@@ -11,7 +11,9 @@ typedef struct clm__progress {
   bool has_colour;
   bool is_ascii;
   double said_seconds; /* of the clock, when something was drawn or printed last */
-  clm_step_info last;  /* for the bar during validation and at the end of the epoch */
+  clm_step_info first; /* of this epoch: it may contain building the kernels */
+  clm_step_info last;  /* for the bar during validation */
+  bool has_first;
 } clm__progress;
 
 /* What AUTO means here and now. */

@@ -153,6 +153,9 @@ void clm__train_view_end(const clm__train_view *view, const clm_train_result *re
   if (result->reason == CLM_STOP_EARLY)
     clm__say_info("Stopped early: no better figure for %d epochs",
                   view->config->train.early_stopping_patience);
+  if (result->reason == CLM_STOP_REQUESTED)
+    clm__say_info("Stopped in epoch %d after step %zu of %zu", view->progress.last.epoch + 1,
+                  view->progress.last.step, view->progress.last.steps_per_epoch);
   say_best(result);
   say_times(view, result);
   warn_of_losses(result);

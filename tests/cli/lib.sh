@@ -1,0 +1,95 @@
+# shellcheck shell=sh disable=SC2034 # the scripts that read this use the variables
+# What the tests of the program have in common; read by each of them. $CLM_PROGRAM is the program,
+# $work a fresh folder that is also the current one, $golden the recorded files.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+project=$(cd "$here/../.." && pwd)
+golden=$here/../golden
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+checks=0
+failures=0
+# What a terminal or a launcher around the test would change.
+unset OMPI_COMM_WORLD_SIZE PMIX_RANK SLURM_JOB_ID
+export LC_ALL=C
+
+# run ARGUMENT...: the program; its outputs are in ./out and ./err, its status in $status.
+run() {
+  what="clematis $*"
+  "$CLM_PROGRAM" "$@" >"$work/out" 2>"$work/err"
+  status=$?
+}
+
+# fail TEXT: counts a failure and shows what the program said.
+fail() {
+  failures=$((failures + 1))
+  printf 'FAILED: %s: %s\n' "$what" "$1"
+  printf -- '--- stdout\n%s\n--- stderr\n%s\n' "$(tail -n 15 "$work/out")" "$(tail -n 15 "$work/err")"
+}
+
+check() { checks=$((checks + 1)); }
+
+expect_status() { # STATUS
+  check
+  [ "$status" -eq "$1" ] || fail "status $status, expected $1"
+}
+
+# expect FILE PATTERN: a line of out or err matches the extended regular expression.
+expect() {
+  check
+  grep -Eq -e "$2" "$work/$1" || fail "no line of std$1 matches: $2"
+}
+
+expect_none() { # FILE PATTERN
+  check
+  if grep -Eq -e "$2" "$work/$1"; then fail "a line of std$1 matches: $2"; fi
+}
+
+# An error is one line; warnings, and what a driver prints, may stand before it.
+expect_error() { # STATUS PATTERN
+  expect_status "$1"
+  expect err "^clematis: .*$2"
+  check
+  lines=$(grep '^clematis: ' "$work/err" | grep -vc '^clematis: warning: ')
+  [ "$lines" -eq 1 ] || fail "$lines lines of error, expected 1"
+}
+
+expect_file() { # PATH
+  check
+  [ -s "$1" ] || fail "there is no file $1"
+}
+
+expect_no_file() { # PATH
+  check
+  [ ! -e "$1" ] || fail "there is a file $1"
+}
+
+expect_same() { # TEXT TEXT
+  check
+  [ "$1" = "$2" ] || fail "'$1' is not '$2'"
+}
+
+# The digest of the weights that a training printed.
+digest() { sed -n 's/^Weights: digest //p' "$work/out"; }
+
+# A data set small enough to train on in a second; made once a test.
+tiny() {
+  [ -d tiny ] || "$CLM_PROGRAM" sample tiny --images 8 --quiet || exit 1
+}
+
+# Options of a training that takes no time.
+small="--image-size 24 --batch-size 8 --split stratified"
+
+need_device() {
+  "$CLM_PROGRAM" devices >/dev/null 2>&1 && return
+  echo "skipped: no OpenCL device"
+  exit 77
+}
+
+# The last line of every test.
+finish() {
+  printf '%d checks, %d failures\n' "$checks" "$failures"
+  [ "$failures" -eq 0 ] || exit 1
+  exit 0
+}

@@ -1,0 +1,101 @@
+#!/bin/sh
+# Stopping a run by a signal, killing it, and going on: the weights are those of an undisturbed run.
+# ctest: labels=device,slow
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+need_device
+tiny
+long="$small --epochs 40 --batch-size 2"
+
+# shellcheck disable=SC2086 # a list of words
+run train tiny --out undisturbed $long
+expect_status 0
+whole=$(digest)
+
+# start ARGUMENT...: the program in the background; its number is in $pid.
+start() {
+  what="clematis $*"
+  "$CLM_PROGRAM" "$@" >out 2>err &
+  pid=$!
+}
+
+# wait_for PATTERN: until a line of ./out matches, or the program ends.
+wait_for() {
+  turns=0
+  until grep -Eq -e "$1" out || ! kill -0 "$pid" 2>/dev/null; do
+    sleep 0.02
+    turns=$((turns + 1))
+    if [ $turns -gt 3000 ]; then
+      fail "no line after a minute: $1"
+      return
+    fi
+  done
+}
+
+for signal in INT TERM USR1 USR2; do
+  # shellcheck disable=SC2086
+  start train tiny --out "run $signal" $long
+  wait_for '^Epoch [23]/'
+  kill "-$signal" "$pid"
+  wait "$pid"
+  status=$?
+  expect_status 75
+  expect err '^clematis: stopping after this step \(again to end at once\)$'
+  expect err "^clematis: stopped on request; to go on: clematis train --resume --out 'run $signal'$"
+  expect out '^Stopped in epoch [0-9]+ after step [0-9]+ of 18$'
+  run train --resume --out "run $signal"
+  expect_status 0
+  expect out '^Going on in epoch [0-9]+ at step [0-9]+, after [0-9]+ images$'
+  expect_same "$(digest)" "$whole"
+done
+
+# A second signal ends at once, by the signal, and what was saved is whole.
+# shellcheck disable=SC2086
+start train tiny --out twice $small --epochs 100000
+wait_for '^Epoch 3/'
+kill -STOP "$pid"
+kill -INT "$pid"
+kill -CONT "$pid"
+kill -INT "$pid"
+wait "$pid"
+status=$?
+check
+[ "$status" -eq 130 ] || [ "$status" -eq 75 ] || fail "status $status, expected 130"
+run train --resume --out twice --epochs 1
+expect_status 0
+
+# kill -9 at any moment, saving included: every file under its own name can be read.
+# shellcheck disable=SC2086
+start train tiny --out killed $long
+for delay in 0.9 0.5 0.7 0.6 0.8 0.65 0.55 0.75; do
+  wait_for '^Epoch '
+  sleep "$delay"
+  kill -9 "$pid" 2>/dev/null
+  wait "$pid" 2>/dev/null
+  for file in killed/*.keras killed/checkpoints/*.keras; do
+    [ -e "$file" ] || continue
+    run summary "$file"
+    expect_status 0
+  done
+  start train --resume --out killed
+done
+wait "$pid"
+status=$?
+expect_status 0
+check
+if ! grep -q '^Nothing to do' out; then expect_same "$(digest)" "$whole"; fi
+check
+left=$(find killed -name '.*.tmp' -o -name '*.tmp' | head -n 3)
+[ -z "$left" ] || fail "temporary files are left: $left"
+
+# The newest checkpoint is spoiled: the one before it serves.
+# shellcheck disable=SC2086
+run train tiny --out spoiled $small --epochs 3
+newest=$(find spoiled/checkpoints -name '*.keras' | sort | tail -n 1)
+cp "$newest" whole
+head -c $(($(wc -c <whole) * 9 / 10)) whole >"$newest"
+run train --resume --out spoiled --epochs 4
+expect_status 0
+expect err "warning: .*$(basename "$newest")"
+expect out '^Going on in epoch 3 '
+finish
