@@ -1,9 +1,9 @@
 // Batch normalization over the last axis: per channel y = activation(x * a + b).
 //
-// Statistics of a batch come in two stages. The rows are cut into `splits` parts of `part_rows`, the
-// last may be shorter. A part gives the sum of its x and the sum of squared deviations from its own
-// mean, which stays exact where the mean is far from zero. The parts are joined in order, so sums
-// have a fixed order; what a reduction over several devices would join lies between the two stages.
+// Statistics of a batch come in two stages. The rows are cut into `splits` parts of `part_rows`, of
+// which the last may be shorter. A part gives the sum of its x and the sum of squared deviations
+// from its own mean, which stays exact where the mean is far from zero. The parts are joined in
+// order, so sums have a fixed order; a reduction over several devices would stand in between.
 //
 // Grid: statistics and sums CHANNELS by splits, finish and coefficients CHANNELS, apply CHANNELS by
 // rows; no local memory, any group.

@@ -1,8 +1,8 @@
 // Batch normalization for CPUs: the steps of batch_normalization.cl that go over the images.
 //
 // Grid: parts of `part_rows` rows; groups of one item, no local memory, no barrier. A part is small
-// enough to stay in a cache, so its second reading is cheap. Sums stay in registers, TILE vectors of
-// channels at a time.
+// enough to stay in a cache, so its second reading is cheap. Sums stay in registers, TILE vectors
+// of channels at a time.
 // Arguments and defines: as there; LANES, at most CHANNELS. The last vector overlaps the one before
 // it where CHANNELS is no multiple of LANES: the item does the same work twice.
 // Sums have a fixed order: the rows of a part in blocks of BLOCK, each summed first.
@@ -168,7 +168,8 @@ CPU_KERNEL void batch_normalization_bwd_x_apply_cpu(global float *restrict dx,
       const floatv dz = slope_gradient(dy, y, at);
       const floatv a = LOAD(workspace + start);
 #if BATCH
-      const floatv rest = fma(LOAD(workspace + CHANNELS + start), LOAD(x + at) - LOAD(means + start),
+      const floatv apart = LOAD(x + at) - LOAD(means + start);
+      const floatv rest = fma(LOAD(workspace + CHANNELS + start), apart,
                               LOAD(workspace + 2 * CHANNELS + start));
       put(fma(a, dz, rest), dx + at);
 #else

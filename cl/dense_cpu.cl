@@ -4,9 +4,9 @@
 // An item of fwd and bwd_w packs a panel of the right matrix, PANEL rows by 2 vectors, into private
 // memory and multiplies it with all rows of its block, 8 at a time, sums in registers.
 // x, dx [rows,IN]; w, dw [IN,UNITS]; bias, db [UNITS]; y, dz [rows,UNITS].
-// Defines: IN, UNITS, BIAS (0 or 1), ACTIVATION, LANES (at most UNITS, but in bwd_x). The last vector
-// of a block overlaps the one before it where sizes are no multiple of LANES: the item writes the
-// same values twice.
+// Defines: IN, UNITS, BIAS (0 or 1), ACTIVATION, LANES (at most UNITS, but in bwd_x). The last
+// vector of a block overlaps the one before it where sizes are no multiple of LANES: the item
+// writes the same values twice.
 // Sums have a fixed order: through a split in order, then the splits in order.
 
 #ifndef IN

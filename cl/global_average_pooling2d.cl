@@ -1,7 +1,7 @@
 // Mean over height and width.
 //
-// Grid: forward CHANNELS by batch, one output an item; backward IN_H * IN_W * CHANNELS by batch, one
-// element an item; no local memory, any group.
+// Grid: forward CHANNELS by batch, one output an item; backward IN_H * IN_W * CHANNELS by batch,
+// one element an item; no local memory, any group.
 // x, dx [batch,IN_H,IN_W,CHANNELS]; y, dy [batch,CHANNELS].
 // Defines: the sizes below.
 // Each row is summed, then the rows, in order.
