@@ -1,4 +1,3 @@
-/* ctest: labels=tiny */
 #include "op/checker.h"
 
 extern const clm__op clm__op_add;

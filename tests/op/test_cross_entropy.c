@@ -1,4 +1,3 @@
-/* ctest: labels=tiny */
 #include "op/attributes.h"
 #include "op/fence.h"
 #include "op/loss.h"
@@ -328,7 +327,7 @@ int main(int argc, char **argv)
   };
   const test_options options = test_options_read(argc, argv);
   int failed = 0;
-  for (int limit = 0; limit < 2; limit++) {
+  for (int limit = 0; limit < (options.tiny ? 1 : 2); limit++) {
     device = test_device_open(&options, limit);
     failed += cmocka_run_group_tests_name("cross-entropy", tests, NULL, NULL);
     clm__device_close(device);

@@ -1,6 +1,6 @@
+#include "op/asserts.h"
 #include "op/attributes.h"
 #include "op/field.h"
-#include "op/testdevice.h"
 
 #include <string.h>
 

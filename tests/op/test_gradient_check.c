@@ -1,4 +1,3 @@
-/* ctest: labels=tiny */
 #include "op/fence.h"
 #include "op/gradient_check.h"
 #include "op/testdevice.h"

@@ -1,5 +1,5 @@
+#include "op/asserts.h"
 #include "op/initializer.h"
-#include "op/testdevice.h"
 
 #include <math.h>
 #include <stdlib.h>

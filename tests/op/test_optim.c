@@ -1,4 +1,3 @@
-/* ctest: labels=tiny */
 #include "op/attributes.h"
 #include "op/fence.h"
 #include "op/optim.h"

@@ -1,5 +1,5 @@
+#include "op/asserts.h"
 #include "op/registry.h"
-#include "op/testdevice.h"
 #include "op/variant.h"
 
 #include <string.h>

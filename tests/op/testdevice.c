@@ -62,13 +62,6 @@ clm__device *test_device_open(const test_options *options, int group_max)
   return device;
 }
 
-void assert_refused(clm_status status, clm_status expected, const char *words)
-{
-  assert_string_equal(clm_status_name(status), clm_status_name(expected));
-  if (strstr(clm_error_last()->message, words) == NULL)
-    fail_msg("\"%s\" is not in \"%s\"", words, clm_error_last()->message);
-}
-
 float test_random(uint32_t stream, size_t i, double least, double most)
 {
   uint32_t words[4];

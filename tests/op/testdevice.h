@@ -2,20 +2,8 @@
 #ifndef CLM_TESTS_OP_TESTDEVICE_H
 #define CLM_TESTS_OP_TESTDEVICE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/error.h"
 #include "dev/device.h"
-
-#define assert_ok(expression)                                                                      \
-  do {                                                                                             \
-    if ((expression) != CLM_OK) fail_msg("%s: %s", #expression, clm_error_last()->message);        \
-  } while (0)
+#include "op/asserts.h"
 
 /* What a test program was called with. */
 typedef struct test_options {
@@ -29,9 +17,6 @@ test_options test_options_read(int argc, char **argv);
 /* Opens the device, groups limited to group_max work-items (0: no limit). Prints the reason and
  * ends the program with status 77 where there is none. */
 clm__device *test_device_open(const test_options *options, int group_max);
-
-/* The test fails unless the call failed so, with a message that has these words. */
-void assert_refused(clm_status status, clm_status expected, const char *words);
 
 /* Number i of a fixed sequence of its own for each `stream`, in [least, most). */
 float test_random(uint32_t stream, size_t i, double least, double most);
