@@ -27,7 +27,8 @@ build() {
   shift
   if ! { cmake --preset "$preset" && cmake --build --preset "$preset" ${1:+--target "$@"}; } \
     >"$CLM_FULL/build" 2>&1; then
-    grep -E -A 12 'error|FAILED' "$CLM_FULL/build" | head -n 60
+    grep -i -E -A 12 'error[: ]|FAILED' "$CLM_FULL/build" | head -n 60
+    tail -n 5 "$CLM_FULL/build"
     echo "the build of preset $preset failed"
     count 0 1 0
     exit 1
