@@ -67,6 +67,19 @@ static void changed_archives_never_crash(void **state)
   clm__mem_free(bytes);
 }
 
+/* One bit in the middle of the stored weights. */
+static void a_flipped_bit_is_noticed(void **state)
+{
+  (void)state;
+  size_t size_bytes = 0;
+  char *bytes = read_whole(golden_path("train/after12.keras"), &size_bytes);
+  bytes[size_bytes / 2] ^= 4;
+  clm__model_file file = {0};
+  expect(clm__model_file_read_bytes(bytes, size_bytes, NULL, &file), CLM_BAD_DATA,
+         "model.weights.h5: CRC error");
+  clm__mem_free(bytes);
+}
+
 /* A member of a golden archive. */
 static char *read_member(const char *archive, const char *name, size_t *size_bytes)
 {
@@ -351,6 +364,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cut_files_are_refused),
       cmocka_unit_test(changed_archives_never_crash),
+      cmocka_unit_test(a_flipped_bit_is_noticed),
       cmocka_unit_test(changed_weights_never_crash),
       cmocka_unit_test(changed_configurations_never_crash),
       cmocka_unit_test(huge_claims_take_no_memory),
