@@ -61,6 +61,10 @@ static clm_status override_all(clm__device *device)
   return override(device, "GemmRoutine", routine, sizeof routine / sizeof routine[0]);
 }
 
+/* CLBlast keeps programs by the address of their context. A later context may get the same address
+ * and would be given programs of one that is gone, so they go with the device. */
+static void forget_programs(void) { (void)CLBlastClearCache(); }
+
 /* Overriding makes CLBlast forget the kernels it has compiled: once is enough. */
 clm_status clm__blas_prepare(clm__device *device)
 {
@@ -69,6 +73,7 @@ clm_status clm__blas_prepare(clm__device *device)
   if (!device->is_blas_prepared && device->info.kind == CLM__DEVICE_CPU)
     status = override_all(device);
   if (status == CLM_OK) device->is_blas_prepared = true;
+  device->forget = forget_programs;
   (void)pthread_mutex_unlock(&device->lock);
   return status;
 }

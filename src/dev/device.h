@@ -32,7 +32,7 @@ typedef struct clm__device_info {
   bool is_duplicate;       /* the same card, or the CPU, stands earlier under another platform */
   bool has_unified_memory; /* host and device share memory: mapping copies nothing */
   bool has_subgroups;
-  bool has_exact_divide; /* correctly rounded division and square root on request */
+  bool has_exact_divide;   /* correctly rounded division and square root on request */
   bool has_wrong_products; /* the check of matrix products failed: set after opening */
   int compute_units;
   int clock_mhz;
@@ -96,8 +96,9 @@ typedef struct clm__device {
   struct clm__program_table *programs; /* built ones, shared by all who ask for the same */
   pthread_mutex_t lock;                /* guards programs */
   bool is_blas_prepared;
-  char *cache_folder; /* of kernel binaries; NULL: not kept */
-  const clm_log *log; /* borrowed until the device is closed */
+  void (*forget)(void); /* drops what a library kept for the context; NULL: nothing was kept */
+  char *cache_folder;   /* of kernel binaries; NULL: not kept */
+  const clm_log *log;   /* borrowed until the device is closed */
 } clm__device;
 
 typedef struct clm__device_options {

@@ -316,6 +316,21 @@ static void test_other_vector_widths(void **state)
   prepare_for_width(device, width);
 }
 
+/* CLBlast keeps programs by the address of their context, and a new context often gets the address
+ * of the last one: its programs must not outlive the device. */
+static void test_devices_one_after_the_other(void **state)
+{
+  const clm__gemm gemm = {.m = 33, .n = 21, .k = 19, .alpha = 1.0F};
+  (void)state;
+  for (int i = 0; i < 6; i++) {
+    clm__device *device = open_test_device();
+    assert_ok(clm__blas_prepare(device));
+    check_every(device, &gemm, 1);
+    assert_non_null(device->forget);
+    clm__device_close(device);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -330,6 +345,7 @@ int main(void)
       cmocka_unit_test(test_bad_gemm_switch),
       cmocka_unit_test(test_check_finds_faults),
       cmocka_unit_test(test_other_vector_widths),
+      cmocka_unit_test(test_devices_one_after_the_other),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
