@@ -20,10 +20,11 @@ clm_status clm__cmd_check(clm__cli_config *config)
   data->folder = config->arguments[0];
   const bool is_live =
       !config->quiet && clm__progress_settle(config->progress) == CLM__PROGRESS_BAR;
+  /* Without a log: the table below names every file, not the first few. */
   const clm_status status =
-      clm_data_check(data, clm__say_log(), is_live ? show_progress : NULL, NULL, &report);
+      clm_data_check(data, NULL, is_live ? show_progress : NULL, NULL, &report);
   if (status != CLM_OK) return clm__say_library_error(status);
-  clm__folder_view(data->folder, report, report->bad_count, "");
+  clm__folder_view(data->folder, report, true);
   if (report->bad_count == 0) clm__say("All images can be used.");
   clm_data_report_free(report);
   return CLM_OK;

@@ -4,6 +4,7 @@
 #include "cli/text.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void say_words(const clm_device_description *device, const clm_device_speed *speed)
 {
@@ -13,7 +14,10 @@ static void say_words(const clm_device_description *device, const clm_device_spe
   clm__say("%s%s  %s (%s)%s%s", device->is_default ? "*" : " ", device->id, device->name,
            device->kind, device->is_emulator ? ", an emulator" : "",
            device->is_duplicate ? ", listed before under another platform" : "");
-  clm__say("       %s; driver %s; %.40s", device->platform, device->driver_version,
+  /* Some drivers go on with everything they were built with. */
+  const char *more = strstr(device->platform_version, "  ");
+  const int length = more != NULL ? (int)(more - device->platform_version) : 127;
+  clm__say("       %s; driver %s; %.*s", device->platform, device->driver_version, length,
            device->platform_version);
   clm__say("       %d compute units, %d MHz, %s of memory, buffers up to %s, %s local",
            device->compute_units, device->clock_mhz,

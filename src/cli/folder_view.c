@@ -32,16 +32,14 @@ static void print_table(const clm_data_report *report)
   clm__say_info("%s", "");
 }
 
-static void warn_of_bad_files(const clm_data_report *report, size_t bad_max, const char *rest)
+static void warn_of_bad_files(const clm_data_report *report, bool names_them)
 {
   if (report->bad_count == 0) return;
-  clm__say_warning("%zu file%s cannot be used and %s left out", report->bad_count,
-                   report->bad_count == 1 ? "" : "s", report->bad_count == 1 ? "is" : "are");
-  const size_t shown = report->bad_count < bad_max ? report->bad_count : bad_max;
-  for (size_t i = 0; i < shown; i++)
+  clm__say_warning("%zu file%s cannot be used and %s left out%s", report->bad_count,
+                   report->bad_count == 1 ? "" : "s", report->bad_count == 1 ? "is" : "are",
+                   names_them ? "" : "; bad_files.txt in the run folder names all of them");
+  for (size_t i = 0; names_them && i < report->bad_count; i++)
     clm__say_warning("  %s: %s", report->bad_files[i].path, report->bad_files[i].reason);
-  if (shown < report->bad_count)
-    clm__say_warning("  and %zu more: %s", report->bad_count - shown, rest);
 }
 
 static void warn_of_gaps(const clm_data_report *report)
@@ -59,8 +57,7 @@ static void warn_of_gaps(const clm_data_report *report)
   }
 }
 
-void clm__folder_view(const char *folder, const clm_data_report *report, size_t bad_max,
-                      const char *rest)
+void clm__folder_view(const char *folder, const clm_data_report *report, bool names_bad_files)
 {
   char count[CLM__FORMAT_SIZE];
   const size_t images = report->train_count + report->validation_count;
@@ -70,6 +67,6 @@ void clm__folder_view(const char *folder, const clm_data_report *report, size_t 
     clm__say_info("%zu entr%s ignored: hidden, or not named like an image", report->ignored_entries,
                   report->ignored_entries == 1 ? "y was" : "ies were");
   print_table(report);
-  warn_of_bad_files(report, bad_max, rest);
+  warn_of_bad_files(report, names_bad_files);
   warn_of_gaps(report);
 }

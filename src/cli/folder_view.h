@@ -4,9 +4,10 @@
 
 #include "clematis/data.h"
 
-/* Prints counts and the table of classes on stdout, then warnings on stderr: at most bad_max of the
- * files left out, classes without an image in a subset. rest: where the whole list is. */
-void clm__folder_view(const char *folder, const clm_data_report *report, size_t bad_max,
-                      const char *rest);
+#include <stdbool.h>
+
+/* Prints counts and the table of classes on stdout, then warnings on stderr: files that are left
+ * out, by name where the library's log has not named them; classes without an image in a subset. */
+void clm__folder_view(const char *folder, const clm_data_report *report, bool names_bad_files);
 
 #endif

@@ -10,13 +10,11 @@
 #include <math.h>
 #include <string.h>
 
-#define BAD_FILES_SHOWN 10
-
 static clm_status on_data(void *user, const clm_data_report *report)
 {
-  const clm__train_view *view = user;
-  clm__folder_view(view->config->train.data.folder, report, BAD_FILES_SHOWN,
-                   "bad_files.txt in the run folder lists them");
+  clm__train_view *view = user;
+  view->bad_files = report->bad_count;
+  clm__folder_view(view->config->train.data.folder, report, false);
   return CLM_OK;
 }
 
@@ -32,7 +30,7 @@ static void say_devices(const char *lines)
 
 static clm_status on_begin(void *user, const clm_run_info *info)
 {
-  clm__train_view *view = user;
+  (void)user;
   char parameters[CLM__FORMAT_SIZE];
   char device[CLM__FORMAT_SIZE];
   char cache[CLM__FORMAT_SIZE];
@@ -48,7 +46,6 @@ static clm_status on_begin(void *user, const clm_run_info *info)
   if (info->images_seen > 0)
     clm__say_info("Going on in epoch %d at step %zu, after %s images", info->first_epoch + 1,
                   info->first_step + 1, clm__format_count(info->images_seen, seen));
-  view->has_begun = true;
   clm__stop_listen();
   return CLM_OK;
 }
@@ -131,12 +128,13 @@ static void say_times(const clm__train_view *view, const clm_train_result *resul
   clm__text_fini(&speed);
 }
 
-static void warn_of_losses(const clm_train_result *result)
+static void warn_of_losses(const clm__train_view *view, const clm_train_result *result)
 {
-  if (result->skipped_files > 0)
-    clm__say_warning("%zu image%s could not be read while training and %s left out",
-                     result->skipped_files, result->skipped_files == 1 ? "" : "s",
-                     result->skipped_files == 1 ? "was" : "were");
+  if (result->skipped_files > view->bad_files) {
+    const size_t lost = result->skipped_files - view->bad_files;
+    clm__say_warning("%zu image%s could not be read while training and %s left out", lost,
+                     lost == 1 ? "" : "s", lost == 1 ? "was" : "were");
+  }
   if (result->failed_saves > 0)
     clm__say_warning("%d checkpoint%s could not be written; look at the space and the rights of %s",
                      result->failed_saves, result->failed_saves == 1 ? "" : "s",
@@ -158,7 +156,7 @@ void clm__train_view_end(const clm__train_view *view, const clm_train_result *re
                   view->progress.last.step, view->progress.last.steps_per_epoch);
   say_best(result);
   say_times(view, result);
-  warn_of_losses(result);
+  warn_of_losses(view, result);
   clm__say_info("Weights: digest %016" PRIx64, result->weights_digest);
   if (result->reason == CLM_STOP_REQUESTED) return;
   clm__say("Model: %s/model.keras%s", result->out_folder,

@@ -7,7 +7,7 @@
 typedef struct clm__train_view {
   const clm__cli_config *config;
   clm__progress progress;
-  bool has_begun;       /* the first step is near: a stop is worth a checkpoint */
+  size_t bad_files;     /* left out before the first step, and told then */
   double images;        /* trained on in this run */
   double train_seconds; /* in the epochs that ended */
 } clm__train_view;

@@ -68,6 +68,19 @@ expect out '^Nothing to do: the run has had its 4 epochs'
 run train --resume --out nowhere
 expect_status 64
 
+# Files that cannot be used are named once, and listed in the run folder.
+cp -r tiny broken
+head -c 300 tiny/daisy/daisy-001.png >broken/daisy/cut.png
+# shellcheck disable=SC2086
+run train broken --out left-out --epochs 1 $small
+expect_status 0
+expect_same "$(grep -c 'daisy/cut.png' err)" 1
+expect err 'warning: 1 file cannot be used and is left out; bad_files.txt'
+expect_same "$(grep -c 'daisy/cut.png' left-out/bad_files.txt)" 1
+# shellcheck disable=SC2086
+run train broken --out strict --epochs 1 $small --strict
+expect_error 65 'daisy/cut.png'
+
 # Without --out a fresh folder under runs/.
 # shellcheck disable=SC2086
 run train tiny --epochs 1 $small --quiet
