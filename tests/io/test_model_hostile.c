@@ -99,9 +99,11 @@ static void changed_weights_never_crash(void **state)
   clm__model_file file = read_golden("keras_files/uncompiled.keras");
   char *bytes = read_member("keras_files/uncompiled.keras", "model.weights.h5", &size_bytes);
   int refused = 0;
+  int changes = 0;
   for (size_t i = 0; i < size_bytes; i++) {
     static const unsigned char masks[] = {0xff, 0x01, 0x80};
-    for (size_t k = 0; k < sizeof masks; k++) {
+    /* Most of what steers the reader stands in front. */
+    for (size_t k = i < 2048 ? 0 : i % 3; k < sizeof masks; k += i < 2048 ? 1 : 3, changes++) {
       clm__hdf5 *hdf5 = NULL;
       bytes[i] = (char)(bytes[i] ^ masks[k]);
       if (clm__hdf5_open(bytes, size_bytes, "the file", &hdf5) != CLM_OK ||
@@ -111,7 +113,7 @@ static void changed_weights_never_crash(void **state)
       bytes[i] = (char)(bytes[i] ^ masks[k]);
     }
   }
-  printf("    %d of %zu changes were refused\n", refused, 3 * size_bytes);
+  printf("    %d of %d changes were refused\n", refused, changes);
   for (size_t i = 0; i < size_bytes; i += 7) {
     clm__hdf5 *hdf5 = NULL;
     if (clm__hdf5_open(bytes, i, "the file", &hdf5) == CLM_OK)
