@@ -195,7 +195,7 @@ static void end_bar(const clm__progress *progress, const clm_epoch_info *info)
   clm__text_add(&rest, "%.0fs %s", info->seconds,
                 clm__format_step_time(info->seconds / steps, pace));
   add_figures(&rest, &info->figures, true);
-  add_bar(progress, &line, info->steps, info->steps, cells_that_fit(info->steps, &rest));
+  add_bar(progress, &line, info->steps, info->steps, BAR_CELLS);
   clm__say("%s%s", clm__text_get(&line), clm__text_get(&rest));
   clm__text_fini(&rest);
   clm__text_fini(&line);
