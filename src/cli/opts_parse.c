@@ -213,6 +213,7 @@ clm_status clm__options_parse(const clm__command *command, int count, const char
   }
   if (status == CLM_OK && !parsed.help) status = check_arguments(command, &parsed);
   if (status == CLM_OK) status = settle(&parsed);
+  parsed.arguments = arguments;
   *config = parsed;
   return status;
 }
