@@ -334,6 +334,7 @@ static bool open_instance(clm__instance *instance, const clm__problem *problem, 
                           clm__device *device, const clm__variant *variant)
 {
   if ((variant->passes & (1U << pass)) == 0) return false;
+  if (variant->uses_blas && device->info.has_wrong_products) return false;
   if (variant->usable != NULL && !variant->usable(problem, pass, &device->info)) return false;
   assert_ok(clm__instance_init(instance, problem, pass, device, NULL, variant->name));
   assert_ptr_equal(instance->variant, variant);
@@ -443,10 +444,14 @@ static void check_case(void **state)
   bench_fini(&bench);
 }
 
+/* The race check is for our kernels, and CLBlast's take it hours: no matrix products there. */
 static void open_devices(const test_options *options)
 {
   device_count = options->tiny ? 1 : DEVICES;
-  for (int d = 0; d < device_count; d++) devices[d] = test_device_open(options, group_limits[d]);
+  for (int d = 0; d < device_count; d++) {
+    devices[d] = test_device_open(options, group_limits[d]);
+    if (options->tiny) devices[d]->info.has_wrong_products = true;
+  }
 }
 
 static void close_devices(void)
