@@ -13,15 +13,15 @@
 #define CLM__SLOTS_MAX 3
 
 typedef struct clm__optim_args {
-  size_t elements;               /* of each flat array; a multiple of 16 */
-  cl_mem w;                      /* [elements] */
-  cl_mem g;                      /* [elements] sums of gradients */
-  cl_mem slots[CLM__SLOTS_MAX];  /* [elements] each */
-  cl_mem stop;                   /* [1] int: not 0 leaves everything as it is (the loss or a
-                                    gradient was not finite) */
-  float gradient_scale;          /* 1 / images of the global batch */
+  size_t elements;              /* of each flat array; a multiple of 16 */
+  cl_mem w;                     /* [elements] */
+  cl_mem g;                     /* [elements] sums of gradients */
+  cl_mem slots[CLM__SLOTS_MAX]; /* [elements] each */
+  cl_mem stop;                  /* [1] int: not 0 leaves everything as it is (the loss or a
+                                   gradient was not finite) */
+  float gradient_scale;         /* 1 / images of the global batch */
   float learning_rate;
-  int64_t iterations;            /* updates done before this one; Keras' `iteration` */
+  int64_t iterations; /* updates done before this one; Keras' `iteration` */
 } clm__optim_args;
 
 typedef struct clm__optim clm__optim;
