@@ -12,6 +12,12 @@ static clm_status settle(clm__cli_config *config)
   if (train->data.folder == NULL)
     return clm__say_error(CLM_USAGE, "`clematis train` needs DATA, a folder with one folder a "
                                      "class in it; `clematis sample DIR` draws one");
+  if (config->expect_ranks > 1)
+    return clm__say_error(
+        CLM_USAGE,
+        "this run was promised %d ranks, and training runs on one in this version: "
+        "give the job one replica with --ranks-per-replica 1",
+        config->expect_ranks);
   if (train->resume && train->out_folder == NULL)
     return clm__say_error(CLM_USAGE, "--resume needs --out DIR, the folder of the run to go on");
   if (config->quiet) config->progress = CLM__PROGRESS_NONE;

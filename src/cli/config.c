@@ -9,6 +9,13 @@ struct clm__kept_text {
   char text[];
 };
 
+static clm_launch_config launch_default(void)
+{
+  clm_launch_config config = clm_launch_config_default();
+  config.program = NULL; /* this program itself where it runs here */
+  return config;
+}
+
 clm__cli_config clm__cli_config_default(void)
 {
   return (clm__cli_config){
@@ -16,6 +23,7 @@ clm__cli_config clm__cli_config_default(void)
       .top = 3,
       .images_per_class = 120,
       .sample_seed = 1,
+      .launch = launch_default(),
   };
 }
 

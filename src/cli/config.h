@@ -11,6 +11,13 @@ typedef enum clm__progress_kind {
   CLM__PROGRESS_NONE
 } clm__progress_kind;
 
+#define CLM__WORD_LIST_MAX 64
+/* An option that may be given several times. */
+typedef struct clm__word_list {
+  const char *items[CLM__WORD_LIST_MAX];
+  int count;
+} clm__word_list;
+
 /* Every option has its field here (opts.def). Flags are int. */
 typedef struct clm__cli_config {
   clm_train_config train; /* its data and run serve the other commands too */
@@ -23,6 +30,13 @@ typedef struct clm__cli_config {
   int measure;
   int images_per_class;
   uint64_t sample_seed;
+  clm_launch_config launch;
+  clm__word_list launch_pools;
+  clm__word_list launch_env;
+  clm__word_list launch_mpi_args;
+  int print;
+  int validate_only;
+  int expect_ranks;
   int verbose;
   int quiet;
   int help;

@@ -37,7 +37,8 @@ typedef enum clm__option_kind {
   CLM__CHOICE,
   CLM__WORD,
   CLM__TEXT,
-  CLM__SIZE
+  CLM__SIZE,
+  CLM__LIST
 } clm__option_kind;
 
 typedef enum clm__option_group {
@@ -47,6 +48,9 @@ typedef enum clm__option_group {
   CLM__GROUP_TRAINING,
   CLM__GROUP_RUN,
   CLM__GROUP_DEVICE,
+  CLM__GROUP_JOB,
+  CLM__GROUP_REACH,
+  CLM__GROUP_ENGINE,
   CLM__GROUP_OUTPUT,
   CLM__GROUP_COUNT
 } clm__option_group;

@@ -31,6 +31,7 @@ enum {
 #define SIZE_OF_WORD sizeof(char *)
 #define SIZE_OF_TEXT sizeof(char *)
 #define SIZE_OF_SIZE sizeof(int)
+#define SIZE_OF_LIST sizeof(clm__word_list)
 #define OPTION(name, kind, field, commands, group, value, low, high, unset, help)                  \
   _Static_assert(sizeof(((clm__cli_config *)0)->field) == SIZE_OF_##kind, name);
 #include "cli/opts.def"
@@ -59,10 +60,11 @@ const size_t clm__option_count = sizeof clm__options / sizeof clm__options[0];
 const char *clm__option_group_title(clm__option_group group)
 {
   static const char *const titles[CLM__GROUP_COUNT] = {
-      [CLM__GROUP_DATA] = "Data",       [CLM__GROUP_IMAGES] = "Images",
-      [CLM__GROUP_MODEL] = "Model",     [CLM__GROUP_TRAINING] = "Training",
-      [CLM__GROUP_RUN] = "Run folder",  [CLM__GROUP_DEVICE] = "Devices",
-      [CLM__GROUP_OUTPUT] = "The rest",
+      [CLM__GROUP_DATA] = "Data",      [CLM__GROUP_IMAGES] = "Images",
+      [CLM__GROUP_MODEL] = "Model",    [CLM__GROUP_TRAINING] = "Training",
+      [CLM__GROUP_RUN] = "Run folder", [CLM__GROUP_DEVICE] = "Devices",
+      [CLM__GROUP_JOB] = "The job",    [CLM__GROUP_REACH] = "mpirun and ssh",
+      [CLM__GROUP_ENGINE] = "Engines", [CLM__GROUP_OUTPUT] = "The rest",
   };
   return titles[group];
 }

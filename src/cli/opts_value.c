@@ -159,6 +159,16 @@ static clm_status set_flag(const clm__option *option, const char *where, const c
   return CLM_OK;
 }
 
+static clm_status add_word(const clm__option *option, const char *where, const char *text,
+                           clm__cli_config *config)
+{
+  clm__word_list *list = field_of(option, config);
+  if (list->count == CLM__WORD_LIST_MAX)
+    return clm__say_error(CLM_USAGE, "%s is given more than %d times", where, CLM__WORD_LIST_MAX);
+  list->items[list->count++] = text;
+  return CLM_OK;
+}
+
 clm_status clm__option_set(const clm__option *option, const char *where, const char *text,
                            clm__cli_config *config)
 {
@@ -179,6 +189,8 @@ clm_status clm__option_set(const clm__option *option, const char *where, const c
     return set_word(option, where, text, config);
   case CLM__SIZE:
     return set_size(option, where, text, config);
+  case CLM__LIST:
+    return add_word(option, where, text, config);
   case CLM__TEXT:
     break;
   }
@@ -243,6 +255,8 @@ bool clm__option_format(const clm__option *option, const clm__cli_config *config
     if (*(const char *const *)field == NULL) return false;
     clm__text_add(text, "%s", *(const char *const *)field);
     return true;
+  case CLM__LIST:
+    return false;
   case CLM__SIZE:
     clm__text_add(text, "%dx%d", ((const int *)field)[0], ((const int *)field)[1]);
     return true;
