@@ -16,8 +16,8 @@
 // The high halves of eight products.
 uint8 multiply_high(uint8 a, uint b) { return convert_uint8(convert_ulong8(a) * b >> 32); }
 
-// The generator of clm_random with the counters {counter, image, place, 3}, eight at once; `words`
-// are the first to fourth words of all of them.
+// Philox4x32-10 as in base/rng.h with the counters {counter, image, place, 3}, eight at once;
+// `words` are the first to fourth words of all of them.
 void random8(uint8 words[4], uint2 seed, uint8 counter, uint image, uint place)
 {
   uint8 x = counter, y = (uint8)(image), z = (uint8)(place), w = (uint8)(3u);

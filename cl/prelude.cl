@@ -108,21 +108,5 @@ inline floatv clm_activate_slope_lanes(floatv y)
 }
 #endif
 
-// Philox4x32-10, the same numbers as base/rng.h: key {seed low, seed high}, counter {b, 0, a, use}.
-inline uint4 clm_random(uint2 seed, uint use, uint a, uint b)
-{
-  uint4 c = (uint4)(b, 0u, a, use);
-  uint2 key = seed;
-  for (int i = 0; i < 10; i++) {
-    const uint low0 = 0xD2511F53u * c.x;
-    const uint high0 = mul_hi(0xD2511F53u, c.x);
-    const uint low1 = 0xCD9E8D57u * c.z;
-    const uint high1 = mul_hi(0xCD9E8D57u, c.z);
-    c = (uint4)(high1 ^ c.y ^ key.x, low1, high0 ^ c.w ^ key.y, low0);
-    key += (uint2)(0x9E3779B9u, 0xBB67AE85u);
-  }
-  return c;
-}
-
 // A number in [0,1) from 24 bits, exact in float.
 inline float clm_random_unit(uint bits) { return (float)(bits >> 8) * 5.9604644775390625e-8f; }

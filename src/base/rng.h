@@ -2,7 +2,7 @@
  *
  * Everything of our own uses Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as
  * 1, 2, 3", SC 2011) as a pure function of (seed, use, a, b): the same on host and device, and
- * never dependent on threads or ranks. The device side is clm_random() in cl/prelude.cl.
+ * never dependent on threads or ranks. The device side is in cl/dropout.cl.
  *
  * The split of the file list must equal Keras', so NumPy's legacy generator is here as well
  * (numpy/random/mtrand.pyx RandomState.shuffle, _mt19937.pyx _legacy_seeding). */

@@ -67,7 +67,7 @@ static void create_cache(clm__loader *loader)
     return;
   }
   loader->stats.cache_bound_bytes = bound;
-  clm__log(config->log, CLM_LOG_INFO, "cache: at most %.1f MiB for %zu pictures",
+  clm__log(config->log, CLM_LOG_DETAIL, "cache: at most %.1f MiB for %zu pictures",
            (double)bound / mebibyte, count);
 }
 

@@ -168,8 +168,10 @@ clm_status clm__file_append(const char *path, const void *content, size_t size_b
 
 static clm_status make_one_folder(const char *path)
 {
-  if (mkdir(path, 0777) == 0 || clm__file_is_folder(path)) return CLM_OK;
-  CLM_FAIL(CLM_IO, "cannot make the folder %s: %s", path, strerror(errno));
+  if (mkdir(path, 0777) == 0) return CLM_OK;
+  const int code = errno;
+  if (clm__file_is_folder(path)) return CLM_OK;
+  CLM_FAIL(CLM_IO, "cannot make the folder %s: %s", path, strerror(code));
 }
 
 clm_status clm__file_make_folder(const char *path)

@@ -34,11 +34,24 @@ static clm_status set_paths(clm__run_folder *folder)
   return clm__file_join(folder->path, "history.json", &folder->history_json);
 }
 
+/* An empty folder of checkpoints is what a start that failed left behind. */
+static clm_status has_checkpoints(const clm__run_folder *folder, bool *result)
+{
+  *result = false;
+  if (!clm__file_exists(folder->checkpoints)) return CLM_OK;
+  clm__file_listing listing = {0};
+  CLM_TRY(clm__file_list(folder->checkpoints, &listing));
+  *result = listing.count > 0;
+  clm__file_listing_fini(&listing);
+  return CLM_OK;
+}
+
 static clm_status refuse_earlier_run(const clm__run_folder *folder)
 {
+  bool is_used = false;
+  CLM_TRY(has_checkpoints(folder, &is_used));
   CLM_REQUIRE(
-      !clm__file_exists(folder->checkpoints) && !clm__file_exists(folder->model) &&
-          !clm__file_exists(folder->history_csv),
+      !is_used && !clm__file_exists(folder->model) && !clm__file_exists(folder->history_csv),
       CLM_USAGE,
       "%s already holds a run: go on with it by --resume, or name another folder with --out",
       folder->path);

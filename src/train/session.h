@@ -32,8 +32,8 @@ typedef struct clm__session {
   bool stop_early;
 } clm__session;
 
-/* Everything before step 1, in the order in which mistakes should be found: numbers, folder, data,
- * model, device. */
+/* Everything before step 1, in the order in which mistakes should be found: numbers, folder,
+ * device, data, model. */
 CLM_MUST_CHECK clm_status clm__session_open(clm__session *session, const clm_train_config *config,
                                             clm_train_result *result);
 /* Takes a half-opened one. */

@@ -115,7 +115,6 @@ static clm_status open_model(clm__session *session)
 static clm_status open_replica(clm__session *session)
 {
   const clm_train_config *config = session->config;
-  CLM_TRY(clm__device_choice_open(&config->run, &session->device, &session->tune));
   const size_t largest_batch =
       clm__min_size((size_t)config->run.batch_size,
                     clm__max_size(session->dataset->train_count,
@@ -187,6 +186,7 @@ static clm_status open_all(clm__session *session)
   CLM_TRY(clm__run_folder_open(&session->folder, config->out_folder, config->resume != 0));
   (void)snprintf(session->result->out_folder, sizeof session->result->out_folder, "%s",
                  session->folder.path);
+  CLM_TRY(clm__device_choice_open(&config->run, &session->device, &session->tune));
   CLM_TRY(open_data(session));
   const bool validates = session->dataset->count > session->dataset->train_count;
   session->monitor.delta = config->early_stopping_delta;
