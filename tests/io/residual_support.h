@@ -13,7 +13,8 @@ static inline char *replace_all(char *text, const char *old, const char *new)
   clm__str built = {0};
   char *result = NULL;
   const char *at = text;
-  for (const char *hit = strstr(at, old); hit != NULL; hit = strstr(at, old)) {
+  const char *hit = NULL;
+  while ((hit = strstr(at, old)) != NULL) {
     assert_int_equal(clm__str_add_bytes(&built, at, (size_t)(hit - at)), CLM_OK);
     assert_int_equal(clm__str_add(&built, "%s", new), CLM_OK);
     at = hit + strlen(old);

@@ -154,9 +154,9 @@ static void twelve_steps(void **state)
 static void trained_file_evaluates_and_predicts(void **state)
 {
   fixture *f = *state;
-  clm__model_file_fini(&f->model);
   clm__replica_destroy(f->replica);
   f->replica = NULL;
+  clm__model_file_fini(&f->model);
   read_model(f, "after12.keras");
   clm__replica_config config = {.device = f->device,
                                 .graph = f->model.graph,
