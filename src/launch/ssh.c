@@ -182,15 +182,28 @@ typedef struct asked_host {
 
 #define ASK_SECONDS 1.0
 
-static clm_status ask(const char *host, const clm__words *options, pid_t *pid)
+/* `ssh HOST true`, trying once: we are the ones who try again. */
+static clm_status make_question(const char *host, const clm__words *options, clm__words *words)
 {
   clm__words question = {0};
+  clm__words all = {0};
+  clm_status status = clm__words_add(&question, "true");
+  /* Of several values of an option ssh takes the first. */
+  if (status == CLM_OK) status = add_option(&all, "ConnectionAttempts=1");
+  if (status == CLM_OK)
+    status = clm__words_add_list(&all, (const char *const *)options->items, options->count);
+  if (status == CLM_OK) status = clm__ssh_command(&all, host, &question, words);
+  clm__words_fini(&question);
+  clm__words_fini(&all);
+  return status;
+}
+
+static clm_status ask(const char *host, const clm__words *options, pid_t *pid)
+{
   clm__words words = {0};
   const clm__process_start start = {.argv = &words, .is_silent = true};
-  clm_status status = clm__words_add(&question, "true");
-  if (status == CLM_OK) status = clm__ssh_command(options, host, &question, &words);
+  clm_status status = make_question(host, options, &words);
   if (status == CLM_OK) status = clm__process_run(&start, pid);
-  clm__words_fini(&question);
   clm__words_fini(&words);
   return status;
 }
@@ -216,22 +229,21 @@ static clm_status look_after(const clm__host *host, const clm__words *options, a
 /* Asks once more, for the reason. */
 static clm_status fail_host(const char *host, const clm__words *options, double seconds)
 {
-  clm__words question = {0};
   clm__words words = {0};
   clm__str output = {0};
   int code = 0;
-  clm_status status = clm__words_add(&question, "true");
-  if (status == CLM_OK) status = clm__ssh_command(options, host, &question, &words);
-  if (status == CLM_OK) status = clm__process_capture(&words, 6.0, &output, &code);
-  if (status == CLM_OK) {
-    const char *reason = clm__str_get(&output);
-    status = clm__error_fail(CLM_PEER_FAILED, __FILE__, __LINE__, __func__,
-                             "host %s did not answer ssh within %.0f s: %.*s", host, seconds,
-                             (int)strcspn(reason, "\r\n"),
-                             reason[0] != '\0' ? reason : "no reason was given");
-  }
-  clm__words_fini(&question);
+  clm_status status = make_question(host, options, &words);
+  if (status == CLM_OK) status = clm__process_capture(&words, 10.0, &output, &code);
   clm__words_fini(&words);
+  if (status == CLM_OK) {
+    /* The last line is the reason; warnings may stand before it. */
+    while (output.length > 0 && strchr("\r\n", output.text[output.length - 1]) != NULL)
+      output.text[--output.length] = '\0';
+    const char *line = strrchr(clm__str_get(&output), '\n');
+    status = clm__error_fail(CLM_PEER_FAILED, __FILE__, __LINE__, __func__,
+                             "host %s did not answer ssh within %.0f s: %s", host, seconds,
+                             line != NULL ? line + 1 : clm__str_get(&output));
+  }
   clm__str_fini(&output);
   return status;
 }
