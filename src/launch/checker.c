@@ -1,6 +1,6 @@
 #include "launch/checker.h"
 
-#include "launch/nearest.h"
+#include "base/nearest.h"
 
 #include <stdarg.h>
 #include <stdio.h>

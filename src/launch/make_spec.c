@@ -1,7 +1,7 @@
 #include "launch/make_spec.h"
 
+#include "base/nearest.h"
 #include "io/json.h"
-#include "launch/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,6 @@
 #include "launch/cluster.h"
 #include "launch/expand.h"
 #include "launch/mpirun.h"
-#include "launch/nearest.h"
 #include "launch/process.h"
 #include "launch/roles.h"
 #include "launch/shell.h"
@@ -271,18 +270,6 @@ static void mpi_versions(void **state)
   assert_int_equal(clm__mpirun_read_version("", &version), CLM_UNSUPPORTED);
 }
 
-static void near_names(void **state)
-{
-  clm__near near = {.wanted = "replica_cont"};
-  clm__near far = {.wanted = "zzz"};
-  (void)state;
-  clm__near_try(&near, "machine_spec");
-  clm__near_try(&near, "replica_count");
-  assert_string_equal(clm__near_found(&near), "replica_count");
-  clm__near_try(&far, "machine_spec");
-  assert_null(clm__near_found(&far));
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -294,7 +281,6 @@ int main(void)
       cmocka_unit_test(clusters_are_read),
       cmocka_unit_test(mpirun_lines),
       cmocka_unit_test(mpi_versions),
-      cmocka_unit_test(near_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static void test_ops_by_both_names(void **state)
     assert_ptr_equal(found, *op);
   }
   assert_refused(clm__registry_find_op("Dens", &found), CLM_UNSUPPORTED,
-                 "layer class Dens is not supported (the nearest known one is Dense)");
+                 "layer class Dens is not supported; did you mean Dense?");
 }
 
 static void test_losses_and_optimizers(void **state)
@@ -30,7 +30,7 @@ static void test_losses_and_optimizers(void **state)
   assert_refused(clm__registry_find_loss("mse", &loss), CLM_UNSUPPORTED, "loss mse");
   assert_ok(clm__registry_find_optim("RMSprop", &optim));
   assert_string_equal(optim->name, "rmsprop");
-  assert_refused(clm__registry_find_optim("adan", &optim), CLM_UNSUPPORTED, "is adam)");
+  assert_refused(clm__registry_find_optim("adan", &optim), CLM_UNSUPPORTED, "did you mean adam?");
 }
 
 /* What everyone may rely on: an op that runs has a variant called plain, and that is the last. */

@@ -1,6 +1,6 @@
 /* "did you mean": the nearest of several names. */
-#ifndef CLM_LAUNCH_NEAREST_H
-#define CLM_LAUNCH_NEAREST_H
+#ifndef CLM_BASE_NEAREST_H
+#define CLM_BASE_NEAREST_H
 
 #include <stddef.h>
 

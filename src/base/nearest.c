@@ -1,4 +1,4 @@
-#include "launch/nearest.h"
+#include "base/nearest.h"
 
 #include "base/num.h"
 
