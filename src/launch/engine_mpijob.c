@@ -8,6 +8,8 @@
 #include <string.h>
 
 #define NAME_LENGTH_MAX 40
+/* Where the operator puts the keys: the home of the image's user, which is not root. */
+#define KEY_FOLDER "/home/clematis/.ssh"
 
 /* A label of DNS: lower-case letters, digits and '-', a letter first; the operator adds to it. */
 static void choose_name(const char *wanted, char name[NAME_LENGTH_MAX + 1])
@@ -77,6 +79,7 @@ static clm_status put_command(clm__json_writer *json, const clm__plan *plan,
   if (status == CLM_OK) status = clm__words_addf(&command, "--max-restarts=%d", plan->max_restarts);
   if (status == CLM_OK)
     status = clm__words_addf(&command, "--base-output-dir=%s", plan->output_uri);
+  if (status == CLM_OK) status = clm__words_add(&command, "--ssh-key-dir=" KEY_FOLDER);
   if (status == CLM_OK) status = clm__words_add(&command, "--");
   if (status == CLM_OK && !plan->is_own)
     status =
@@ -144,6 +147,7 @@ static clm_status put_job(clm__json_writer *json, const clm__plan *plan,
   if (plan->replica_count > 1) clm__json_put_bool(json, "runLauncherAsWorker", true);
   clm__json_put_text(json, "launcherCreationPolicy", "WaitForWorkersReady");
   clm__json_put_text(json, "mpiImplementation", "OpenMPI");
+  clm__json_put_text(json, "sshAuthMountPath", KEY_FOLDER);
   put_policy(json, plan);
   clm__json_begin_object(json, "mpiReplicaSpecs");
   CLM_TRY(put_replica(json, "Launcher", 1, plan, config));

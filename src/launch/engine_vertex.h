@@ -1,5 +1,5 @@
-/* The CustomJob body that Vertex AI takes, in camelCase: for `gcloud ai custom-jobs create
- * --config` and for REST. */
+/* The CustomJob body that Vertex AI takes, in camelCase, as REST does; its jobSpec is for
+ * `gcloud ai custom-jobs create --config`. */
 #ifndef CLM_LAUNCH_ENGINE_VERTEX_H
 #define CLM_LAUNCH_ENGINE_VERTEX_H
 

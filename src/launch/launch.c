@@ -1,5 +1,6 @@
 #include "clematis/launch.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "launch/engine_mpijob.h"
 #include "launch/engine_slurm.h"
@@ -131,6 +132,19 @@ static clm_status assign_hosts(clm_launch *launch)
   return CLM_OK;
 }
 
+/* Without a shared folder, work is lost or the replicas do not find each other. */
+static void warn_of_output(const clm_launch *launch)
+{
+  const clm_launch_config *config = launch->config;
+  if (launch->spec.output_uri != NULL || config->base_output_dir != NULL) return;
+  if (config->engine == CLM_ENGINE_MPIJOB)
+    clm__log(launch->log, CLM_LOG_WARNING,
+             "no base_output_directory: the model stays inside the first pod and is lost with it");
+  if (config->engine == CLM_ENGINE_VERTEX)
+    clm__log(launch->log, CLM_LOG_WARNING,
+             "no base_output_directory: the model is lost, and replicas cannot exchange keys");
+}
+
 clm_status clm_launch_create(const clm_launch_config *config, const clm_findings *findings,
                              const clm_log *log, clm_launch **launch)
 {
@@ -145,6 +159,7 @@ clm_status clm_launch_create(const clm_launch_config *config, const clm_findings
     clm_launch_destroy(made);
     return clm__error_pass(status, __FILE__, __LINE__, __func__);
   }
+  warn_of_output(made);
   *launch = made;
   return CLM_OK;
 }
