@@ -2,11 +2,12 @@
 //
 // x [N,H,W,C], w [KH,KW,C/GROUPS,F], bias [F], z [N,OH,OW,F] the convolution's own output. Without
 // POOL y = activate(z). With POOL y [N,OH/2,OW/2,F] is the maximum of activate(z) over 2x2 windows
-// and winner [N,OH/2,OW/2,F] says which of the four it was, in row-major order, the first of equals.
+// and winner [N,OH/2,OW/2,F] says which of the four it was, in row-major order, the first of equal
+// ones; NaN wins over numbers.
 //
 // Grid: one item an element of the result; no local memory, any work-group size.
-// Defines: all below. SH SW strides, DH DW dilations, PAD_T PAD_L rows and columns of padding before
-// the image, BIAS 0 or 1, ACTIVATION as in prelude.cl.
+// Defines: all below. SH SW strides, DH DW dilations, PAD_T PAD_L rows and columns of padding
+// before the image, BIAS 0 or 1, ACTIVATION as in prelude.cl.
 // Determinism: every sum runs in a fixed order; the weight gradient adds `parts` partial sums in
 // their order.
 
@@ -77,7 +78,7 @@ kernel void conv2d_fwd_plain(global float *restrict y, global uchar *restrict wi
   int first = 0;
   for (int k = 0; k < 4; k++) {
     const float z = convolve(image, w, 2 * yh + k / 2, 2 * yw + k % 2, f) + b;
-    if (k > 0 && !(z > best)) continue;
+    if (k > 0 && !(z > best || (isnan(z) && !isnan(best)))) continue;
     best = z;
     first = k;
   }
@@ -174,7 +175,8 @@ kernel void conv2d_reduce_plain(global float *restrict dw, global float *restric
   const int e = get_global_id(0);
   if (e >= elements) return;
   float sum = 0.0f;
-  for (int part = 0; part < parts; part++) sum += partial[PLACE(partial_at) + (size_t)part * elements + e];
+  for (int part = 0; part < parts; part++)
+    sum += partial[PLACE(partial_at) + (size_t)part * elements + e];
   if (first + e < KERNEL_ELEMENTS)
     dw[first + e] = sum;
   else

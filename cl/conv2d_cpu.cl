@@ -135,8 +135,9 @@ inline void fill_patch(float *restrict patch, global const float *restrict image
 
 // Adds the products of one weight position: `depth` values a pixel, pixels row_step and column_step
 // floats apart, with `depth` rows of `channels` weights.
-inline void add_tap(floatv a[TILE_H][TILE_W][VT], const float *restrict pixel, int row_step, int column_step,
-                    global const float *restrict weights, int v0, int depth, int channels)
+inline void add_tap(floatv a[TILE_H][TILE_W][VT], const float *restrict pixel, int row_step,
+                    int column_step, global const float *restrict weights, int v0, int depth,
+                    int channels)
 {
   for (int i = 0; i < depth; i++) {
     floatv b[VT];
@@ -165,7 +166,7 @@ inline void store_tile(floatv a[TILE_H][TILE_W][VT], int n, int oh, int ow, int 
       intv first = 0;
       UNROLL for (int k = 1; k < 4; k++) {
         const floatv other = a[k / 2][2 * j + k % 2][v];
-        const intv more = other > best;
+        const intv more = (other > best) | ((other != other) & (best == best));
         best = select(best, other, more);
         first = select(first, (intv)k, more);
       }
@@ -247,8 +248,7 @@ CPU_KERNEL void conv2d_bwd_x_cpu(global float *restrict dx, global const float *
   const size_t image = (size_t)n * OH * OW * F;
   float patch[SEEN_H * SEEN_W * F];
   const window seen = {i0 - BACK_H, j0 - BACK_W, SEEN_H, SEEN_W};
-  fill_patch(patch, dy + image, ACTIVATION == ACTIVATION_LINEAR ? 0 : y + image,
-             OH, OW, F, seen);
+  fill_patch(patch, dy + image, ACTIVATION == ACTIVATION_LINEAR ? 0 : y + image, OH, OW, F, seen);
   for (int j = j0; j < j0 + STRIP_W && j * SW + phase_w < W; j += TILE_W) {
     floatv a[TILE_H][TILE_W][VT];
     UNROLL for (int r = 0; r < TILE_H; r++) UNROLL for (int k = 0; k < TILE_W; k++)
@@ -284,6 +284,8 @@ CPU_KERNEL void conv2d_bwd_x_cpu(global float *restrict dx, global const float *
 #define RUN_AT(s) (((s) / KW * DH * BLOCK_W + (s) % KW * DW) * C)
 #endif
 #define WEIGHTS (KH * KW * C)
+// Sums have lanes of their own for every vector, so that items share none.
+#define SUM_LANES (BLOCKS(F) * VT * LANES)
 // Pixels that ROWS rows of z see.
 #define BLOCK_H ((ROWS - 1) * SH + (KH - 1) * DH + 1)
 #define BLOCK_W ((OW - 1) * SW + (KW - 1) * DW + 1)
@@ -307,11 +309,11 @@ inline void fill_gradients(float *restrict dz, global const float *restrict dy,
 
 // Adds to TILE_M weights from `values` on what the pixels give them; those before `known` have it.
 inline void add_weights(global float *restrict sums, const float *restrict values,
-                        const float *restrict dz, int v0, int known)
+                        const float *restrict dz, int known)
 {
   floatv a[TILE_M][VT];
   UNROLL for (int m = 0; m < TILE_M; m++) UNROLL for (int v = 0; v < VT; v++)
-      a[m][v] = LOAD(sums + (size_t)m * F + first_channel(v0 + v, F));
+      a[m][v] = LOAD(sums + (size_t)m * SUM_LANES + v * LANES);
   for (int r = 0; r < ROWS; r++)
     for (int ow = 0; ow < OW; ow++) {
       const float *pixel = values + (r * SH * BLOCK_W + ow * SW) * C;
@@ -324,11 +326,10 @@ inline void add_weights(global float *restrict sums, const float *restrict value
     }
   UNROLL for (int m = 0; m < TILE_M; m++)
     if (SPAN % TILE_M == 0 || m >= known)
-      UNROLL for (int v = 0; v < VT; v++)
-          store_vector(a[m][v], v0 + v, F, sums + (size_t)m * F);
+      UNROLL for (int v = 0; v < VT; v++) STORE(a[m][v], sums + (size_t)m * SUM_LANES + v * LANES);
 }
 
-// partial [parts,WEIGHTS + 1,F], the last row for the bias.
+// partial [parts,WEIGHTS + 1,SUM_LANES], the last row for the bias.
 // Item (block of filters, part): the sums over its share of the blocks of ROWS rows.
 CPU_KERNEL void conv2d_bwd_w_cpu(global float *restrict partial, global const float *restrict x,
                                  global const float *restrict dy, global const float *restrict y,
@@ -337,11 +338,12 @@ CPU_KERNEL void conv2d_bwd_w_cpu(global float *restrict partial, global const fl
   const int v0 = get_global_id(0) * VT, part = get_global_id(1), parts = get_global_size(1);
   const int blocks = (OH + ROWS - 1) / ROWS, all = batch * blocks;
   const int first = (int)((long)all * part / parts), end = (int)((long)all * (part + 1) / parts);
-  global float *sums = partial + (size_t)part * (WEIGHTS + 1) * F;
+  global float *sums = partial + (size_t)part * (WEIGHTS + 1) * SUM_LANES + v0 * LANES;
   float patch[BLOCK_H * BLOCK_W * C], dz[ROWS * OW * VT * LANES];
   floatv db[VT];
   for (int m = 0; m < WEIGHTS; m++)
-    UNROLL for (int v = 0; v < VT; v++) store_vector(0.0f, v0 + v, F, sums + (size_t)m * F);
+    UNROLL for (int v = 0; v < VT; v++)
+        STORE((floatv)0.0f, sums + (size_t)m * SUM_LANES + v * LANES);
   UNROLL for (int v = 0; v < VT; v++) db[v] = 0.0f;
   for (int block = first; block < end; block++) {
     const int n = block / blocks, oh = block % blocks * ROWS;
@@ -353,11 +355,12 @@ CPU_KERNEL void conv2d_bwd_w_cpu(global float *restrict partial, global const fl
     for (int s = 0; s < RUNS; s++)
       for (int m = 0; m < SPAN; m += TILE_M) {
         const int begin = min(m, SPAN - TILE_M);
-        add_weights(sums + (size_t)(s * SPAN + begin) * F, patch + RUN_AT(s) + begin, dz, v0,
+        add_weights(sums + (size_t)(s * SPAN + begin) * SUM_LANES, patch + RUN_AT(s) + begin, dz,
                     m - begin);
       }
   }
-  UNROLL for (int v = 0; v < VT; v++) store_vector(db[v], v0 + v, F, sums + (size_t)WEIGHTS * F);
+  UNROLL for (int v = 0; v < VT; v++)
+      STORE(db[v], sums + (size_t)WEIGHTS * SUM_LANES + v * LANES);
 }
 
 // Item i: row i of the sums, in the order of their parts.
@@ -369,7 +372,7 @@ CPU_KERNEL void conv2d_reduce_cpu(global float *restrict dw, global float *restr
   for (int v = 0; v < VECTORS(F); v++) {
     floatv sum = 0.0f;
     for (int part = 0; part < parts; part++)
-      sum += LOAD(partial + ((size_t)part * (WEIGHTS + 1) + row) * F + first_channel(v, F));
+      sum += LOAD(partial + ((size_t)part * (WEIGHTS + 1) + row) * SUM_LANES + v * LANES);
     STORE(sum, target + first_channel(v, F));
   }
 }

@@ -3,8 +3,8 @@
 //
 // Of each 2x2 window only the winner has a gradient, so a quarter of the products is enough. The
 // outputs that have one are put into short lists without a branch; then the lists are walked with
-// full vectors. The weights that touch one output are RUNS runs of SPAN neighbouring values, in w as
-// in x; a run is handled as SPAN_VECTORS vectors, whose lanes behind its end are thrown away.
+// full vectors. The weights that touch one output are RUNS runs of SPAN neighbouring values, in w
+// as in x; a run is handled as SPAN_VECTORS vectors, whose lanes behind its end are thrown away.
 //
 // x, dx [N,H,W,C]; w, dw [KH,KW,C,F]; db [F]; y, dy, winner [N,YH,YW,F], see conv2d.cl.
 // packed [F,FILTER_FLOATS]: the runs of each filter. partial [parts,F,FILTER_FLOATS], then

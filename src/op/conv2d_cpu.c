@@ -108,12 +108,19 @@ static size_t count_filter_blocks(const cut *made)
                        (size_t)(made->tile.lanes * made->tile.vectors));
 }
 
+/* Floats of one part's sums. */
+static size_t count_sums(const cut *made)
+{
+  return count_rows(&made->geometry) * count_filter_blocks(made) *
+         (size_t)(made->tile.lanes * made->tile.vectors);
+}
+
 static size_t count_parts(const clm__instance *instance, const cut *made, int batch)
 {
   const clm__conv2d_geometry *const g = &made->geometry;
   const size_t blocks = (size_t)batch * clm__ceil_div((size_t)g->oh, (size_t)made->rows);
-  const size_t part_bytes = count_rows(g) * (size_t)g->filters * sizeof(float);
-  return clm__conv2d_parts(&instance->device->info, blocks, count_filter_blocks(made), part_bytes);
+  return clm__conv2d_parts(&instance->device->info, blocks, count_filter_blocks(made),
+                           count_sums(made) * sizeof(float));
 }
 
 static clm_status add_options(const clm__instance *instance, const cut *made, clm__str *options)
@@ -139,7 +146,6 @@ static clm_status prepare(clm__instance *instance)
   cut made;
   cut_instance(instance, &made);
   const size_t kernel = clm__conv2d_kernel_elements(&made.geometry);
-  const size_t sums = count_rows(&made.geometry) * (size_t)made.geometry.filters;
   clm__str options = {0};
   clm_status status = add_options(instance, &made, &options);
   const char *const text = clm__str_get(&options);
@@ -149,8 +155,8 @@ static clm_status prepare(clm__instance *instance)
     status = clm__instance_add_kernel(instance, FILE_CPU, text, helpers[instance->pass]);
   if (instance->pass == CLM__BACKWARD_X) instance->workspace_bytes = kernel * sizeof(float);
   if (instance->pass == CLM__BACKWARD_W)
-    instance->workspace_bytes =
-        count_parts(instance, &made, instance->problem->batch_max) * sums * sizeof(float);
+    instance->workspace_bytes = count_parts(instance, &made, instance->problem->batch_max) *
+                                count_sums(&made) * sizeof(float);
   clm__str_fini(&options);
   return status;
 }

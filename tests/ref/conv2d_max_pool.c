@@ -1,5 +1,6 @@
 #include "ref/conv2d_loops.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 typedef struct window {
@@ -18,7 +19,7 @@ static size_t find_winner(const clm__conv2d_geometry *g, const double *z, window
   size_t best = ref_conv2d_output_at(g, at.n, 2 * at.h, 2 * at.w, at.f);
   for (int k = 1; k < 4; k++) {
     const size_t other = ref_conv2d_output_at(g, at.n, 2 * at.h + k / 2, 2 * at.w + k % 2, at.f);
-    if (z[other] > z[best]) best = other;
+    if (z[other] > z[best] || (isnan(z[other]) && !isnan(z[best]))) best = other;
   }
   return best;
 }
