@@ -3,8 +3,9 @@
  *   bench_table [step|ops|infer|data|start|epoch|all ...] [--against PYTHON ...] [--json] [--quick]
  *               [--devices NAME] [--variant LIST] [--photos FOLDER] [--program CLEMATIS]
  *
- * Without sections: step and ops. `--first-step FOLDER SCRATCH` is for itself: a training that ends
- * with its first step. */
+ * Without sections: step and ops. For itself: `--first-step FOLDER SCRATCH`, a training that ends
+ * at once after its first step, and `--stopped-run FOLDER SCRATCH`, one that ends there in order,
+ * so that its kernels are on disk. */
 #include "bench/bench.h"
 #include "support/folder.h"
 
@@ -43,10 +44,17 @@ static clm_status end_program(void *user, const clm_step_info *info)
   _Exit(0); /* the time is up: nothing is to be cleaned */
 }
 
-static clm_status run_first_step(const char *photos, const char *scratch)
+static int stop_now(void *user)
+{
+  (void)user;
+  return 1;
+}
+
+/* A training of the default model to its first step, with that callback. */
+static clm_status run_first_step(const char *photos, const char *scratch,
+                                 const clm_callback *callback)
 {
   clm_train_config config = clm_train_config_default();
-  const clm_callback callback = {.on_step = end_program};
   clm_train_result result;
   char *folder = NULL;
   char name[32];
@@ -54,11 +62,11 @@ static clm_status run_first_step(const char *photos, const char *scratch)
   CLM_TRY(clm__file_join(scratch, name, &folder));
   config.data.folder = photos;
   config.out_folder = folder;
-  config.callbacks = &callback;
+  config.callbacks = callback;
   config.callback_count = 1;
   const clm_status status = clm_train(&config, &result);
   clm__mem_free(folder);
-  return status;
+  return status == CLM_STOPPED ? CLM_OK : status;
 }
 
 /* ---- the command line ---- */
@@ -207,7 +215,11 @@ static const char *find_photos(void)
 
 static clm_status start(int argc, char **argv)
 {
-  if (argc == 4 && strcmp(argv[1], "--first-step") == 0) return run_first_step(argv[2], argv[3]);
+  const clm_callback at_once = {.on_step = end_program}, orderly = {.should_stop = stop_now};
+  if (argc == 4 && strcmp(argv[1], "--first-step") == 0)
+    return run_first_step(argv[2], argv[3], &at_once);
+  if (argc == 4 && strcmp(argv[1], "--stopped-run") == 0)
+    return run_first_step(argv[2], argv[3], &orderly);
   bench_run bench = {.self = argv[0], .program = "build/clematis", .photos = find_photos()};
   return run(&bench, argv + 1);
 }

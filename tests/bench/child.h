@@ -9,13 +9,13 @@
 
 typedef struct child_config {
   const char *const *arguments; /* ends with NULL; the first is the program */
-  const char *const *variables; /* NAME, VALUE, ... of the environment; ends with NULL; or NULL */
   const char *output;           /* file for its output; NULL: none is kept */
   bool watch_memory;            /* looks at it every 50 ms, so the time is that coarse */
 } child_config;
 
 typedef struct child_figures {
   double seconds;
+  double busy;         /* seconds of processors, summed over them */
   uint64_t peak_bytes; /* resident; 0 where not watched */
 } child_figures;
 

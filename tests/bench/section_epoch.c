@@ -54,11 +54,12 @@ static clm_status accuracy_in_run(const char *folder, double *best)
 
 static void tell(bench_run *bench, const char *name, const child_figures *figures, double accuracy)
 {
-  bench_say(bench, "%-44s %9.1f s %9.0f MB %12.3f", name, figures->seconds,
+  bench_say(bench, "%-34s %9.1f %9.1f %9.0f %9.3f", name, figures->seconds, figures->busy,
             1e-6 * (double)figures->peak_bytes, accuracy);
   clm__json_begin_object(&bench->json, NULL);
   clm__json_put_text(&bench->json, "name", name);
   clm__json_put_number(&bench->json, "seconds", figures->seconds);
+  clm__json_put_number(&bench->json, "busy_seconds", figures->busy);
   clm__json_put_number(&bench->json, "peak_megabytes", 1e-6 * (double)figures->peak_bytes);
   clm__json_put_number(&bench->json, "best_val_accuracy", accuracy);
   clm__json_end_object(&bench->json);
@@ -103,8 +104,8 @@ clm_status section_epoch(bench_run *bench)
 {
   child_figures ours;
   const char *epochs = bench->quick ? "2" : "10";
-  bench_say(bench, "\n%-44s %11s %12s %12s", bench->quick ? "2 epochs" : "10 epochs", "time",
-            "most memory", "accuracy");
+  bench_say(bench, "\n%-34s %9s %9s %9s %9s", bench->quick ? "2 epochs" : "10 epochs", "s",
+            "busy s", "peak MB", "accuracy");
   clm__json_begin_list(&bench->json, "epoch");
   clm_status status = measure_ours(bench, epochs, &ours);
   for (size_t i = 0; i < bench->against_count && status == CLM_OK; i++)
