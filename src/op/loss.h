@@ -10,9 +10,9 @@
 
 /* What stands between the values the loss gets and the model's probabilities. */
 typedef enum clm__loss_head {
-  CLM__HEAD_SOFTMAX,       /* the model ends in softmax: the loss gets its logits */
-  CLM__HEAD_LOGITS,        /* from_logits=True: the model's output are logits */
-  CLM__HEAD_PROBABILITIES  /* the model ends in something else: clipped as Keras does */
+  CLM__HEAD_SOFTMAX,      /* the model ends in softmax: the loss gets its logits */
+  CLM__HEAD_LOGITS,       /* from_logits=True: the model's output are logits */
+  CLM__HEAD_PROBABILITIES /* the model ends in something else: clipped as Keras does */
 } clm__loss_head;
 
 typedef struct clm__loss_args {
@@ -37,8 +37,8 @@ typedef struct clm__loss_instance {
 } clm__loss_instance;
 
 struct clm__loss {
-  const char *name;         /* "sparse_categorical_crossentropy": Keras' string */
-  const char *keras_class;  /* "SparseCategoricalCrossentropy" */
+  const char *name;        /* "sparse_categorical_crossentropy": Keras' string */
+  const char *keras_class; /* "SparseCategoricalCrossentropy" */
   size_t attribute_bytes;
   const clm__field *fields; /* ends with key NULL */
   bool labels_are_one_hot;  /* what Keras' data must look like: label_mode "categorical" */
