@@ -142,8 +142,10 @@ static clm_status add_command(const clm__words *command, const clm__words *args,
   } else if (status == CLM_OK) {
     status = add_expanded(command, plan, &plan->command);
   }
-  const clm__words left = {.items = all.items + skipped, .count = all.count - skipped};
-  if (status == CLM_OK) status = add_expanded(&left, plan, &plan->rest);
+  if (status == CLM_OK && skipped < all.count) {
+    const clm__words left = {.items = all.items + skipped, .count = all.count - skipped};
+    status = add_expanded(&left, plan, &plan->rest);
+  }
   clm__words_fini(&all);
   return status;
 }

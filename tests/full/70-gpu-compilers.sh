@@ -34,7 +34,9 @@ for file in cl/*.cl; do
   file=${file#cl/}
   [ "$file" != prelude.cl ] || continue
   variant=${file%.cl}
-  printf '%s\t\t%s\n' "$file" "${variant##*_} defaults" >>"$CLM_FULL/chosen"
+  # Kernels for CPUs are always built for a vector width; the prelude has its vectors by that.
+  case $file in *_cpu.cl) options=-DLANES=4 ;; *) options= ;; esac
+  printf '%s\t%s\t%s\n' "$file" "$options" "${variant##*_} defaults" >>"$CLM_FULL/chosen"
 done
 echo "$(sort -u "$list" | wc -l) programs seen, $(wc -l <"$CLM_FULL/chosen") chosen, for $targets"
 # Between tabs the shell would not see an empty field.

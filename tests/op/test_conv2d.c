@@ -1,3 +1,4 @@
+/* ctest: timeout=900 */
 #include "op/activation.h"
 #include "op/checker.h"
 #include "op/conv2d.h"

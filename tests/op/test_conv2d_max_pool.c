@@ -1,3 +1,4 @@
+/* ctest: timeout=900 */
 #include "op/checker.h"
 #include "op/conv2d.h"
 #include "op/pooling2d.h"
