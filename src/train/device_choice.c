@@ -44,6 +44,35 @@ clm_status clm__device_choice_open(const clm_run_config *config, clm__device **d
   return CLM_OK;
 }
 
+static clm_status visit_chosen(const clm_run_config *config, const clm__device_info *infos,
+                               const clm__device_choice *choice,
+                               clm_status (*visit)(void *user, clm__device *device), void *user)
+{
+  const clm__device_options options = {.no_cache = config->no_kernel_cache != 0,
+                                       .log = config->log};
+  clm__device *device = NULL;
+  CLM_TRY(clm__device_open(&infos[choice->index], choice, &options, &device));
+  const clm_status status = visit(user, device);
+  clm__device_close(device);
+  return status;
+}
+
+clm_status clm__device_choice_each(const clm_run_config *config,
+                                   clm_status (*visit)(void *user, clm__device *device), void *user)
+{
+  clm__device_info *infos = NULL;
+  size_t count = 0;
+  CLM_TRY(clm__device_list(config->log, &infos, &count));
+  clm__device_choice *chosen = NULL;
+  size_t chosen_count = 0;
+  clm_status status = clm__device_select(infos, count, config->devices, &chosen, &chosen_count);
+  for (size_t i = 0; status == CLM_OK && i < chosen_count; i++)
+    status = visit_chosen(config, infos, &chosen[i], visit, user);
+  clm__mem_free(chosen);
+  clm__mem_free(infos);
+  return status;
+}
+
 /* ---- the public list ---- */
 
 static const char *kind_name(clm__device_kind kind)

@@ -10,4 +10,9 @@
 CLM_MUST_CHECK clm_status clm__device_choice_open(const clm_run_config *config,
                                                   clm__device **device, clm__tune **tune);
 
+/* Opens every device that the configuration names, one after the other, and calls visit with it;
+ * the first failure ends it. Errors: NO_DEVICE, and those of visit. */
+CLM_MUST_CHECK clm_status clm__device_choice_each(
+    const clm_run_config *config, clm_status (*visit)(void *user, clm__device *device), void *user);
+
 #endif

@@ -1,9 +1,13 @@
 #include "base/error.h"
+#include "base/mem.h"
 #include "clematis/device.h"
 #include "dev/blas_check.h"
 #include "train/device_choice.h"
+#include "train/selftest_run.h"
 
 #include <stdio.h>
+
+#define BATCH 3
 
 typedef struct selftest_job {
   const clm_selftest_config *config;
@@ -15,10 +19,11 @@ static void tell(selftest_job *job, const clm_selftest_result *result)
 {
   if (job->config->on_result != NULL) job->config->on_result(job->config->user, result);
   if (result->passed || job->first.status != CLM_OK) return;
-  (void)clm__error_fail(CLM_DEVICE_FAILED, __FILE__, __LINE__, __func__,
-                        "the self-test failed on %s: %s differs from its reference by %g, %g is "
-                        "allowed: another driver, or --variant plain, may help",
-                        result->device, result->what, result->error, result->allowed);
+  (void)clm__error_fail(
+      CLM_DEVICE_FAILED, __FILE__, __LINE__, __func__,
+      "the self-test failed on %s: %s differs from its reference by %.3g, %.3g is "
+      "allowed: another driver, or --variant plain, may help",
+      result->device, result->what, result->error, result->allowed);
   job->first = *clm_error_last();
 }
 
@@ -39,17 +44,52 @@ static clm_status check_products(selftest_job *job)
   return CLM_OK;
 }
 
+static void tell_outcome(void *user, const clm__selftest_outcome *outcome)
+{
+  selftest_job *job = user;
+  char input[CLM__SHAPE_TEXT_SIZE];
+  char output[CLM__SHAPE_TEXT_SIZE];
+  char what[256];
+  (void)snprintf(what, sizeof what, "%s.%s %s %s -> %s%s", outcome->problem->op->name,
+                 clm__pass_name(outcome->pass), outcome->variant,
+                 clm__shape_text(&outcome->problem->inputs[0], input),
+                 clm__shape_text(&outcome->problem->spec.output, output),
+                 outcome->problem->training ? "" : " in inference");
+  const clm_selftest_result result = {.device = job->device->info.id,
+                                      .what = what,
+                                      .passed = outcome->error <= CLM__SELFTEST_TOLERANCE,
+                                      .error = outcome->error,
+                                      .allowed = CLM__SELFTEST_TOLERANCE};
+  tell(job, &result);
+}
+
+static clm_status check_ops(selftest_job *job)
+{
+  for (const clm__selftest_case *test = clm__selftest_cases; test->classes[0] != NULL; test++) {
+    clm__problem problem;
+    void *attributes = NULL;
+    CLM_TRY(clm__selftest_make_problem(test, BATCH, &problem, &attributes));
+    const clm_status status = clm__selftest_run(job->device, &problem, tell_outcome, job);
+    clm__mem_free(attributes);
+    CLM_TRY(status);
+  }
+  return CLM_OK;
+}
+
+static clm_status check_device(void *user, clm__device *device)
+{
+  selftest_job *job = user;
+  job->device = device;
+  CLM_TRY(check_products(job));
+  return check_ops(job);
+}
+
 clm_status clm_selftest(const clm_selftest_config *config)
 {
+  selftest_job job = {.config = config};
   clm_run_config run = clm_run_config_default();
   run.devices = config->devices;
   run.log = config->log;
-  selftest_job job = {.config = config};
-  clm__tune *tune = NULL;
-  CLM_TRY(clm__device_choice_open(&run, &job.device, &tune));
-  const clm_status status = check_products(&job);
-  clm__tune_close(tune);
-  clm__device_close(job.device);
-  CLM_TRY(status);
+  CLM_TRY(clm__device_choice_each(&run, check_device, &job));
   return job.first.status == CLM_OK ? CLM_OK : clm__error_raise(&job.first);
 }

@@ -5,7 +5,7 @@
  *       {.name = "Keras", .attributes = "activation=relu", .golden = "activation_relu"},
  *   };
  *   static const op_suite suite = {.op = &clm__op_activation,
- *                                  .forward = ref_activation_forward,
+ *                                  .forward = clm__ref_activation_forward,
  *                                  .cases = cases,
  *                                  .case_count = sizeof cases / sizeof cases[0]};
  *   int main(int argc, char **argv) { return check_op(&suite, argc, argv); }
@@ -13,7 +13,7 @@
  * Every case runs in training and, where the op does the same there, in inference; on a device as
  * it is, and with work-groups limited to 1 and to 7 items; with every usable variant of every pass,
  * and backward behind the `saved` of every variant of forward. Judged are:
- *   - results against the reference (tests/ref), and the recorded arrays where `golden` names some;
+ *   - results against the reference (src/ref), and the recorded arrays where `golden` names some;
  *   - the reference's own gradients against finite differences of its forward;
  *   - writes outside of buffers, elements nobody wrote, inputs that changed (op/fence.h);
  *   - the same bits in a second run;
@@ -55,8 +55,8 @@ typedef struct op_case {
 
 typedef struct op_suite {
   const clm__op *op;
-  ref_function forward;
-  ref_function backward; /* NULL: finite differences alone judge sampled elements */
+  clm__ref_function forward;
+  clm__ref_function backward; /* NULL: finite differences alone judge sampled elements */
   const op_case *cases;
   size_t case_count;
   const struct CMUnitTest *more; /* tests of the op's own; their state is NULL */

@@ -43,7 +43,7 @@ static size_t count_y(const op_bench *bench)
 /* A reference call with memory of its own. `x` of the call points to `inputs`. */
 typedef struct reference {
   const op_bench *bench;
-  ref_call call;
+  clm__ref_call call;
   double *inputs[CLM__INPUTS_MAX];
   double *dy;
   double *kept_w[CLM__PARAMS_MAX]; /* as they were before forward */

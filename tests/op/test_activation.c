@@ -48,8 +48,8 @@ static const op_case cases[] = {
 
 static const op_suite suite = {
     .op = &clm__op_activation,
-    .forward = ref_activation_forward,
-    .backward = ref_activation_backward,
+    .forward = clm__ref_activation_forward,
+    .backward = clm__ref_activation_backward,
     .cases = cases,
     .case_count = sizeof cases / sizeof cases[0],
 };

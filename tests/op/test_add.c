@@ -35,8 +35,8 @@ static const op_case cases[] = {
 
 static const op_suite suite = {
     .op = &clm__op_add,
-    .forward = ref_add_forward,
-    .backward = ref_add_backward,
+    .forward = clm__ref_add_forward,
+    .backward = clm__ref_add_backward,
     .cases = cases,
     .case_count = sizeof cases / sizeof cases[0],
 };

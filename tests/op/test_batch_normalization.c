@@ -210,8 +210,8 @@ static const struct CMUnitTest more[] = {
 
 static const op_suite suite = {
     .op = &clm__op_batch_normalization,
-    .forward = ref_batch_normalization_forward,
-    .backward = ref_batch_normalization_backward,
+    .forward = clm__ref_batch_normalization_forward,
+    .backward = clm__ref_batch_normalization_backward,
     .cases = cases,
     .case_count = sizeof cases / sizeof cases[0],
     .more = more,

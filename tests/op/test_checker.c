@@ -88,17 +88,17 @@ static const clm__variant *const variants[] = {&plain, NULL};
 static const clm__op copy = {
     .name = "copy", .inputs_least = 1, .inputs_most = 1, .infer = infer, .variants = variants};
 
-static void forward(const ref_call *call)
+static void forward(const clm__ref_call *call)
 {
   memcpy(call->y, call->x[0], ELEMENTS * (size_t)call->batch * sizeof *call->y);
 }
 
-static void backward(const ref_call *call)
+static void backward(const clm__ref_call *call)
 {
   memcpy(call->dx[0], call->dy, ELEMENTS * (size_t)call->batch * sizeof *call->y);
 }
 
-static void backward_wrong(const ref_call *call)
+static void backward_wrong(const clm__ref_call *call)
 {
   backward(call);
   call->dx[0][0] *= 2.0;
@@ -107,7 +107,7 @@ static void backward_wrong(const ref_call *call)
 /* One fault and what the checker must say of it; NULL: nothing is wrong. */
 typedef struct faulty {
   fault fault;
-  ref_function backward;
+  clm__ref_function backward;
   const char *words;
 } faulty;
 

@@ -40,8 +40,8 @@ static const op_case cases[] = {
 
 static const op_suite suite = {
     .op = &clm__op_concatenate,
-    .forward = ref_concatenate_forward,
-    .backward = ref_concatenate_backward,
+    .forward = clm__ref_concatenate_forward,
+    .backward = clm__ref_concatenate_backward,
     .cases = cases,
     .case_count = sizeof cases / sizeof cases[0],
 };

@@ -256,8 +256,8 @@ static const struct CMUnitTest more[] = {cmocka_unit_test(takes_in_what_can_be_a
                                          cmocka_unit_test(takes_in_one_activation_only)};
 
 static const op_suite suite = {.op = &clm__op_conv2d,
-                               .forward = ref_conv2d_forward,
-                               .backward = ref_conv2d_backward,
+                               .forward = clm__ref_conv2d_forward,
+                               .backward = clm__ref_conv2d_backward,
                                .cases = cases,
                                .case_count = sizeof cases / sizeof cases[0],
                                .more = more,

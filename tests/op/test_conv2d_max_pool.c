@@ -193,8 +193,8 @@ static void fuses_what_fits_and_nothing_else(void **state)
 static const struct CMUnitTest more[] = {cmocka_unit_test(fuses_what_fits_and_nothing_else)};
 
 static const op_suite suite = {.op = &clm__op_conv2d_max_pool,
-                               .forward = ref_conv2d_max_pool_forward,
-                               .backward = ref_conv2d_max_pool_backward,
+                               .forward = clm__ref_conv2d_max_pool_forward,
+                               .backward = clm__ref_conv2d_max_pool_backward,
                                .cases = cases,
                                .case_count = sizeof cases / sizeof cases[0],
                                .more = more,

@@ -82,8 +82,8 @@ static const struct CMUnitTest more[] = {
 
 static const op_suite suite = {
     .op = &clm__op_dense,
-    .forward = ref_dense_forward,
-    .backward = ref_dense_backward,
+    .forward = clm__ref_dense_forward,
+    .backward = clm__ref_dense_backward,
     .cases = cases,
     .case_count = sizeof cases / sizeof cases[0],
     .more = more,

@@ -27,8 +27,8 @@ static const op_case cases[] = {
 
 static const op_suite suite = {
     .op = &clm__op_dropout,
-    .forward = ref_dropout_forward,
-    .backward = ref_dropout_backward,
+    .forward = clm__ref_dropout_forward,
+    .backward = clm__ref_dropout_backward,
     .cases = cases,
     .case_count = sizeof cases / sizeof cases[0],
 };

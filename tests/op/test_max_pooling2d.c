@@ -63,8 +63,8 @@ static const op_case cases[] = {
 
 static const op_suite suite = {
     .op = &clm__op_max_pooling2d,
-    .forward = ref_max_pooling2d_forward,
-    .backward = ref_max_pooling2d_backward,
+    .forward = clm__ref_max_pooling2d_forward,
+    .backward = clm__ref_max_pooling2d_backward,
     .cases = cases,
     .case_count = sizeof cases / sizeof cases[0],
 };

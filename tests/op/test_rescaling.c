@@ -34,8 +34,8 @@ static const op_case cases[] = {
 
 static const op_suite suite = {
     .op = &clm__op_rescaling,
-    .forward = ref_rescaling_forward,
-    .backward = ref_rescaling_backward,
+    .forward = clm__ref_rescaling_forward,
+    .backward = clm__ref_rescaling_backward,
     .cases = cases,
     .case_count = sizeof cases / sizeof cases[0],
 };

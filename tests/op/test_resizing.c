@@ -59,8 +59,8 @@ static const op_case cases[] = {
 
 static const op_suite suite = {
     .op = &clm__op_resizing,
-    .forward = ref_resizing_forward,
-    .backward = ref_resizing_backward,
+    .forward = clm__ref_resizing_forward,
+    .backward = clm__ref_resizing_backward,
     .cases = cases,
     .case_count = sizeof cases / sizeof cases[0],
 };

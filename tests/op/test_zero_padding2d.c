@@ -21,8 +21,8 @@ static const op_case cases[] = {
 
 static const op_suite suite = {
     .op = &clm__op_zero_padding2d,
-    .forward = ref_zero_padding2d_forward,
-    .backward = ref_zero_padding2d_backward,
+    .forward = clm__ref_zero_padding2d_forward,
+    .backward = clm__ref_zero_padding2d_backward,
     .cases = cases,
     .case_count = sizeof cases / sizeof cases[0],
 };

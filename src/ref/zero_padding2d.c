@@ -3,10 +3,10 @@
 #include <string.h>
 
 /* The output element that input element i goes to. */
-static size_t place_of(const ref_call *call, size_t i)
+static size_t place_of(const clm__ref_call *call, size_t i)
 {
   const clm__shape *in = &call->problem->inputs[0], *out = &call->problem->spec.output;
-  const int *sides = ref_attribute(call->problem, "padding");
+  const int *sides = clm__ref_attribute(call->problem, "padding");
   const size_t channels = (size_t)in->dims[2];
   const size_t column = i / channels % (size_t)in->dims[1] + (size_t)sides[2];
   const size_t line = i / channels / (size_t)in->dims[1];
@@ -16,7 +16,7 @@ static size_t place_of(const ref_call *call, size_t i)
          i % channels;
 }
 
-void ref_zero_padding2d_forward(const ref_call *call)
+void clm__ref_zero_padding2d_forward(const clm__ref_call *call)
 {
   const size_t count = clm__shape_elements(&call->problem->inputs[0]) * (size_t)call->batch;
   const size_t written = clm__shape_elements(&call->problem->spec.output) * (size_t)call->batch;
@@ -24,7 +24,7 @@ void ref_zero_padding2d_forward(const ref_call *call)
   for (size_t i = 0; i < count; i++) call->y[place_of(call, i)] = call->x[0][i];
 }
 
-void ref_zero_padding2d_backward(const ref_call *call)
+void clm__ref_zero_padding2d_backward(const clm__ref_call *call)
 {
   const size_t count = clm__shape_elements(&call->problem->inputs[0]) * (size_t)call->batch;
   for (size_t i = 0; i < count; i++) call->dx[0][i] = call->dy[place_of(call, i)];

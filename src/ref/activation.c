@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-static clm__activation kind_of(const ref_call *call)
+static clm__activation kind_of(const clm__ref_call *call)
 {
-  return *(const clm__activation *)ref_attribute(call->problem, "activation");
+  return *(const clm__activation *)clm__ref_attribute(call->problem, "activation");
 }
 
 static void softmax(const double *x, double *y, int columns)
@@ -15,7 +15,7 @@ static void softmax(const double *x, double *y, int columns)
   for (int k = 0; k < columns; k++) y[k] = exp(x[k] - largest) / sum;
 }
 
-void ref_activation_forward(const ref_call *call)
+void clm__ref_activation_forward(const clm__ref_call *call)
 {
   const clm__shape *shape = &call->problem->inputs[0];
   const clm__activation kind = kind_of(call);
@@ -25,11 +25,11 @@ void ref_activation_forward(const ref_call *call)
     if (kind == CLM__SOFTMAX)
       softmax(call->x[0] + i, call->y + i, columns);
     else
-      call->y[i] = ref_activate(kind, call->x[0][i]);
+      call->y[i] = clm__ref_activate(kind, call->x[0][i]);
   }
 }
 
-void ref_activation_backward(const ref_call *call)
+void clm__ref_activation_backward(const clm__ref_call *call)
 {
   const clm__shape *shape = &call->problem->inputs[0];
   const clm__activation kind = kind_of(call);
@@ -39,7 +39,8 @@ void ref_activation_backward(const ref_call *call)
     double sum = 0.0;
     for (int k = 0; k < columns; k++) sum += call->y[i + (size_t)k] * call->dy[i + (size_t)k];
     for (size_t j = i; j < i + (size_t)columns; j++)
-      call->dx[0][j] = kind == CLM__SOFTMAX ? call->y[j] * (call->dy[j] - sum)
-                                            : call->dy[j] * ref_activate_slope(kind, call->x[0][j]);
+      call->dx[0][j] = kind == CLM__SOFTMAX
+                           ? call->y[j] * (call->dy[j] - sum)
+                           : call->dy[j] * clm__ref_activate_slope(kind, call->x[0][j]);
   }
 }

@@ -9,7 +9,7 @@ typedef struct sizes {
   clm__activation epilogue;
 } sizes;
 
-static sizes sizes_of(const ref_call *call)
+static sizes sizes_of(const clm__ref_call *call)
 {
   const clm__shape *input = &call->problem->inputs[0];
   const clm__dense_attributes *attributes = call->problem->attributes;
@@ -20,33 +20,34 @@ static sizes sizes_of(const ref_call *call)
                  .epilogue = attributes->epilogue};
 }
 
-static double product(const ref_call *call, const sizes *s, size_t row, size_t unit)
+static double product(const clm__ref_call *call, const sizes *s, size_t row, size_t unit)
 {
-  double sum = ref_bool(call->problem, "use_bias") ? call->w[1][unit] : 0.0;
+  double sum = clm__ref_bool(call->problem, "use_bias") ? call->w[1][unit] : 0.0;
   for (size_t i = 0; i < s->in; i++)
     sum += call->x[0][row * s->in + i] * call->w[0][i * s->units + unit];
   return sum;
 }
 
-void ref_dense_forward(const ref_call *call)
+void clm__ref_dense_forward(const clm__ref_call *call)
 {
   const sizes s = sizes_of(call);
   for (size_t row = 0; row < s.rows; row++)
     for (size_t unit = 0; unit < s.units; unit++)
-      call->y[row * s.units + unit] = ref_activate(s.epilogue, product(call, &s, row, unit));
+      call->y[row * s.units + unit] = clm__ref_activate(s.epilogue, product(call, &s, row, unit));
 }
 
-void ref_dense_backward(const ref_call *call)
+void clm__ref_dense_backward(const clm__ref_call *call)
 {
   const sizes s = sizes_of(call);
-  const bool bias = ref_bool(call->problem, "use_bias");
+  const bool bias = clm__ref_bool(call->problem, "use_bias");
   memset(call->dx[0], 0, s.rows * s.in * sizeof(double));
   memset(call->dw[0], 0, s.in * s.units * sizeof(double));
   if (bias) memset(call->dw[1], 0, s.units * sizeof(double));
   for (size_t at = 0; at < s.rows * s.units; at++) {
     const size_t row = at / s.units;
     const size_t unit = at % s.units;
-    const double dz = call->dy[at] * ref_activate_slope(s.epilogue, product(call, &s, row, unit));
+    const double dz =
+        call->dy[at] * clm__ref_activate_slope(s.epilogue, product(call, &s, row, unit));
     for (size_t i = 0; i < s.in; i++) {
       call->dx[0][row * s.in + i] += dz * call->w[0][i * s.units + unit];
       call->dw[0][i * s.units + unit] += dz * call->x[0][row * s.in + i];

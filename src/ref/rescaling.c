@@ -2,11 +2,11 @@
 
 static double value_of(const clm__problem *problem, const char *key, size_t channel)
 {
-  const clm__float_list *list = ref_attribute(problem, key);
+  const clm__float_list *list = clm__ref_attribute(problem, key);
   return list->values[list->count > 0 ? channel : 0];
 }
 
-void ref_rescaling_forward(const ref_call *call)
+void clm__ref_rescaling_forward(const clm__ref_call *call)
 {
   const clm__shape *shape = &call->problem->inputs[0];
   const size_t channels = (size_t)shape->dims[shape->rank - 1];
@@ -16,7 +16,7 @@ void ref_rescaling_forward(const ref_call *call)
                  value_of(call->problem, "offset", i % channels);
 }
 
-void ref_rescaling_backward(const ref_call *call)
+void clm__ref_rescaling_backward(const clm__ref_call *call)
 {
   const clm__shape *shape = &call->problem->inputs[0];
   const size_t channels = (size_t)shape->dims[shape->rank - 1];

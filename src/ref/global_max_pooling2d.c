@@ -7,7 +7,7 @@ static size_t count_pixels(const clm__shape *input)
   return (size_t)input->dims[0] * (size_t)input->dims[1];
 }
 
-void ref_global_max_pooling2d_forward(const ref_call *call)
+void clm__ref_global_max_pooling2d_forward(const clm__ref_call *call)
 {
   const clm__shape *input = &call->problem->inputs[0];
   const size_t pixels = count_pixels(input);
@@ -22,7 +22,7 @@ void ref_global_max_pooling2d_forward(const ref_call *call)
 }
 
 /* Equal maxima share the gradient. */
-void ref_global_max_pooling2d_backward(const ref_call *call)
+void clm__ref_global_max_pooling2d_backward(const clm__ref_call *call)
 {
   const clm__shape *input = &call->problem->inputs[0];
   const size_t pixels = count_pixels(input);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* The element of input k that output element i takes. */
-static size_t index_in(const ref_call *call, int k, size_t i)
+static size_t index_in(const clm__ref_call *call, int k, size_t i)
 {
   const clm__shape *in = &call->problem->inputs[k], *out = &call->problem->spec.output;
   size_t index = 0, step = 1;
@@ -16,7 +16,7 @@ static size_t index_in(const ref_call *call, int k, size_t i)
   return index + i * step;
 }
 
-void ref_add_forward(const ref_call *call)
+void clm__ref_add_forward(const clm__ref_call *call)
 {
   const size_t count = clm__shape_elements(&call->problem->spec.output) * (size_t)call->batch;
   for (size_t i = 0; i < count; i++) {
@@ -26,7 +26,7 @@ void ref_add_forward(const ref_call *call)
   }
 }
 
-void ref_add_backward(const ref_call *call)
+void clm__ref_add_backward(const clm__ref_call *call)
 {
   const size_t count = clm__shape_elements(&call->problem->spec.output) * (size_t)call->batch;
   for (int k = 0; k < call->problem->input_count; k++) {

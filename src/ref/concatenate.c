@@ -1,10 +1,10 @@
 #include "ref/ref.h"
 
 /* Finds the input and its element that output element i is. */
-static size_t find(const ref_call *call, size_t i, int *input)
+static size_t find(const clm__ref_call *call, size_t i, int *input)
 {
   const clm__shape *out = &call->problem->spec.output;
-  const int keras_axis = ref_int(call->problem, "axis");
+  const int keras_axis = clm__ref_int(call->problem, "axis");
   const int axis = keras_axis < 0 ? keras_axis + out->rank : keras_axis - 1;
   size_t inner = 1;
   for (int d = axis + 1; d < out->rank; d++) inner *= (size_t)out->dims[d];
@@ -17,7 +17,7 @@ static size_t find(const ref_call *call, size_t i, int *input)
   return (outer * (size_t)call->problem->inputs[k].dims[axis] + (size_t)place) * inner + i % inner;
 }
 
-void ref_concatenate_forward(const ref_call *call)
+void clm__ref_concatenate_forward(const clm__ref_call *call)
 {
   const size_t count = clm__shape_elements(&call->problem->spec.output) * (size_t)call->batch;
   for (size_t i = 0; i < count; i++) {
@@ -27,7 +27,7 @@ void ref_concatenate_forward(const ref_call *call)
   }
 }
 
-void ref_concatenate_backward(const ref_call *call)
+void clm__ref_concatenate_backward(const clm__ref_call *call)
 {
   const size_t count = clm__shape_elements(&call->problem->spec.output) * (size_t)call->batch;
   for (size_t i = 0; i < count; i++) {

@@ -1,24 +1,42 @@
 #include "ref/ref.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#define CLM_OP(op_name) {#op_name, clm__ref_##op_name##_forward, clm__ref_##op_name##_backward},
+#define CLM_LOSS(name)
+#define CLM_OPTIM(name)
+static const struct {
+  const char *op;
+  clm__ref_function forward;
+  clm__ref_function backward;
+} references[] = {
+#include "op/ops.def"
+};
+#undef CLM_OP
+#undef CLM_LOSS
+#undef CLM_OPTIM
 
-const void *ref_attribute(const clm__problem *problem, const char *key)
+void clm__ref_find(const clm__op *op, clm__ref_function *forward, clm__ref_function *backward)
 {
-  for (const clm__field *field = problem->op->fields; field != NULL && field->key != NULL; field++)
-    if (strcmp(field->key, key) == 0 && field->kind != CLM__FIELD_FIXED)
-      return (const char *)problem->attributes + field->offset;
-  fail_msg("op %s has no attribute %s", problem->op->name, key);
-  return NULL;
+  for (size_t i = 0; i < sizeof references / sizeof references[0]; i++) {
+    if (strcmp(references[i].op, op->name) != 0) continue;
+    *forward = references[i].forward;
+    *backward = references[i].backward;
+    return;
+  }
+  CLM_ASSERT(false);
 }
 
-double ref_activate(clm__activation activation, double z)
+const void *clm__ref_attribute(const clm__problem *problem, const char *key)
+{
+  const clm__field *field = problem->op->fields;
+  while (field->key != NULL && strcmp(field->key, key) != 0) field++;
+  CLM_ASSERT(field->key != NULL && field->kind != CLM__FIELD_FIXED);
+  return (const char *)problem->attributes + field->offset;
+}
+
+double clm__ref_activate(clm__activation activation, double z)
 {
   switch (activation) {
   case CLM__RELU:
@@ -48,7 +66,7 @@ static double gelu_slope(double z)
   return 0.5 * (1.0 + erf(z * sqrt(0.5))) + z * density;
 }
 
-double ref_activate_slope(clm__activation activation, double z)
+double clm__ref_activate_slope(clm__activation activation, double z)
 {
   const double s = 1.0 / (1.0 + exp(-z));
   switch (activation) {

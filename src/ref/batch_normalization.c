@@ -13,7 +13,7 @@ typedef struct channel {
   double mean, inverse;
 } channel;
 
-static channel channel_of(const ref_call *call, size_t c)
+static channel channel_of(const clm__ref_call *call, size_t c)
 {
   const clm__problem *problem = call->problem;
   const clm__shape *input = &problem->inputs[0];
@@ -30,13 +30,13 @@ static channel channel_of(const ref_call *call, size_t c)
   return one;
 }
 
-static double param(const ref_call *call, const channel *one, int place, double otherwise)
+static double param(const clm__ref_call *call, const channel *one, int place, double otherwise)
 {
   return place < 0 ? otherwise : call->w[place][one->c];
 }
 
 /* Mean and variance that normalize the channel. */
-static double find_statistics(const ref_call *call, channel *one)
+static double find_statistics(const clm__ref_call *call, channel *one)
 {
   double variance = call->w[one->moving + 1][one->c];
   one->mean = call->w[one->moving][one->c];
@@ -52,12 +52,12 @@ static double find_statistics(const ref_call *call, channel *one)
   return variance;
 }
 
-static double normalized(const ref_call *call, const channel *one, size_t at)
+static double normalized(const clm__ref_call *call, const channel *one, size_t at)
 {
   return (call->x[0][at] - one->mean) * one->inverse;
 }
 
-static double before_epilogue(const ref_call *call, const channel *one, size_t at)
+static double before_epilogue(const clm__ref_call *call, const channel *one, size_t at)
 {
   return normalized(call, one, at) * param(call, one, one->gamma, 1.0) +
          param(call, one, one->beta, 0.0);
@@ -68,20 +68,20 @@ static void move(double *moving, double momentum, double value)
   *moving = *moving * momentum + value * (1.0 - momentum);
 }
 
-void ref_batch_normalization_forward(const ref_call *call)
+void clm__ref_batch_normalization_forward(const clm__ref_call *call)
 {
   for (size_t c = 0; c < channel_of(call, 0).channels; c++) {
     channel one = channel_of(call, c);
     const double variance = find_statistics(call, &one);
     for (size_t at = c; at < one.rows * one.channels; at += one.channels)
-      call->y[at] = ref_activate(one.attributes->epilogue, before_epilogue(call, &one, at));
+      call->y[at] = clm__ref_activate(one.attributes->epilogue, before_epilogue(call, &one, at));
     if (!one.batch) continue;
     move(&call->w[one.moving][c], one.attributes->momentum, one.mean);
     move(&call->w[one.moving + 1][c], one.attributes->momentum, variance);
   }
 }
 
-void ref_batch_normalization_backward(const ref_call *call)
+void clm__ref_batch_normalization_backward(const clm__ref_call *call)
 {
   for (size_t c = 0; c < channel_of(call, 0).channels; c++) {
     channel one = channel_of(call, c);
@@ -90,8 +90,8 @@ void ref_batch_normalization_backward(const ref_call *call)
     const double scale = param(call, &one, one.gamma, 1.0) * one.inverse;
     for (int pass = 0; pass < 2; pass++) {
       for (size_t at = c; at < one.rows * one.channels; at += one.channels) {
-        const double dz = call->dy[at] * ref_activate_slope(one.attributes->epilogue,
-                                                            before_epilogue(call, &one, at));
+        const double dz = call->dy[at] * clm__ref_activate_slope(one.attributes->epilogue,
+                                                                 before_epilogue(call, &one, at));
         const double x = normalized(call, &one, at);
         const double count = (double)one.rows;
         if (pass == 0) sum += dz, product += dz * x;

@@ -23,24 +23,25 @@ static taps find_taps(int out, int in_size, int out_size, bool nearest)
 }
 
 /* The part of an axis that is resized. */
-static void find_part(const ref_call *call, int axis, int *start, int *size)
+static void find_part(const clm__ref_call *call, int axis, int *start, int *size)
 {
   const int in[2] = {call->problem->inputs[0].dims[0], call->problem->inputs[0].dims[1]};
-  const int out[2] = {ref_int(call->problem, "height"), ref_int(call->problem, "width")};
+  const int out[2] = {clm__ref_int(call->problem, "height"), clm__ref_int(call->problem, "width")};
   *start = 0;
   *size = in[axis];
-  if (!ref_bool(call->problem, "crop_to_aspect_ratio")) return;
+  if (!clm__ref_bool(call->problem, "crop_to_aspect_ratio")) return;
   const int wanted = in[1 - axis] * out[axis] / out[1 - axis];
   *size = wanted > in[axis] ? in[axis] : wanted < 1 ? 1 : wanted;
   *start = (in[axis] - *size) / 2;
 }
 
 /* Calls `visit` for each of the four reads of an output element with its weight. */
-static void for_each_read(const ref_call *call,
-                          void (*visit)(const ref_call *, size_t out, size_t in, double weight))
+static void for_each_read(const clm__ref_call *call,
+                          void (*visit)(const clm__ref_call *, size_t out, size_t in,
+                                        double weight))
 {
   const clm__shape *in = &call->problem->inputs[0], *out = &call->problem->spec.output;
-  const bool nearest = ref_int(call->problem, "interpolation") == 1;
+  const bool nearest = clm__ref_int(call->problem, "interpolation") == 1;
   const size_t columns = (size_t)out->dims[1], channels = (size_t)out->dims[2];
   const size_t count = clm__shape_elements(out) * (size_t)call->batch;
   int top = 0, left = 0, part_rows = 0, part_columns = 0;
@@ -60,24 +61,24 @@ static void for_each_read(const ref_call *call,
   }
 }
 
-static void gather(const ref_call *call, size_t out, size_t in, double weight)
+static void gather(const clm__ref_call *call, size_t out, size_t in, double weight)
 {
   if (weight != 0.0) call->y[out] += weight * call->x[0][in];
 }
 
-static void scatter(const ref_call *call, size_t out, size_t in, double weight)
+static void scatter(const clm__ref_call *call, size_t out, size_t in, double weight)
 {
   call->dx[0][in] += weight * call->dy[out];
 }
 
-void ref_resizing_forward(const ref_call *call)
+void clm__ref_resizing_forward(const clm__ref_call *call)
 {
   const size_t count = clm__shape_elements(&call->problem->spec.output) * (size_t)call->batch;
   memset(call->y, 0, count * sizeof *call->y);
   for_each_read(call, gather);
 }
 
-void ref_resizing_backward(const ref_call *call)
+void clm__ref_resizing_backward(const clm__ref_call *call)
 {
   const size_t count = clm__shape_elements(&call->problem->inputs[0]) * (size_t)call->batch;
   memset(call->dx[0], 0, count * sizeof *call->dx[0]);
