@@ -103,8 +103,8 @@ done
 # A host that comes late is waited for; one that never comes is named.
 kill "$sshd3"
 wait "$sshd3" 2>/dev/null
-run_on 1 launch job.json --engine hosts --hosts host1,host2,host3 --ssh-port 2222 --start-timeout 2
-expect_error 69 'host host3 did not answer ssh within 2 s: .*[Cc]onnection refused'
+run_on 1 launch job.json --engine hosts --hosts host1,host2,host3 --ssh-port 2222 --start-timeout 10
+expect_error 69 'host host3 did not answer ssh within 10 s: .*[Cc]onnection refused'
 {
   sleep 3
   exec_on 3 /usr/sbin/sshd -D -f "$work/sshd3"
@@ -197,10 +197,10 @@ if grep -rlq 'PRIVATE KEY' bucket; then fail "a private key is in the shared fol
 # A host whose key is not the one that was published is refused.
 sed -i "s|ssh-ed25519 .*|$(cut -d' ' -f1,2 key1.pub)|" bucket/.launch/123456/host.1-0
 what="on host1: the chief, with a wrong host key"
-(exec_replica 1 0 0 --own-command --ranks-per-replica 1 --start-timeout 3 -- sh -c "$who") \
+(exec_replica 1 0 0 --own-command --ranks-per-replica 1 --start-timeout 15 -- sh -c "$who") \
   >out 2>err
 status=$?
-expect_error 69 'host cluster-2 did not answer ssh within 3 s: .*verification failed'
+expect_error 69 'host cluster-2 did not answer ssh within 15 s: .*verification failed'
 expect_none out 'rank'
 end_workers
 
