@@ -292,3 +292,35 @@ clm_status clm__file_cache_folder(char **path)
   *path = NULL;
   return CLM_OK;
 }
+
+/* Whether a name ends in ".<digits>.<digits>.tmp". */
+static bool is_temporary(const char *name)
+{
+  const size_t length = strlen(name);
+  const size_t suffix = strlen(".tmp");
+  if (length < suffix || strcmp(name + length - suffix, ".tmp") != 0) return false;
+  const char *at = name + length - suffix;
+  for (int numbers = 0; numbers < 2; numbers++) {
+    const char *end = at;
+    while (at > name && at[-1] >= '0' && at[-1] <= '9') at--;
+    if (at == end || at == name || at[-1] != '.') return false;
+    at--;
+  }
+  return at > name;
+}
+
+clm_status clm__file_remove_temporaries(const char *folder)
+{
+  clm__file_listing listing = {0};
+  CLM_TRY(clm__file_list(folder, &listing));
+  clm_status status = CLM_OK;
+  for (size_t i = 0; i < listing.count && status == CLM_OK; i++) {
+    if (listing.entries[i].is_folder || !is_temporary(listing.entries[i].name)) continue;
+    char *path = NULL;
+    status = clm__file_join(folder, listing.entries[i].name, &path);
+    if (status == CLM_OK) status = clm__file_remove(path);
+    clm__mem_free(path);
+  }
+  clm__file_listing_fini(&listing);
+  return status;
+}

@@ -39,6 +39,10 @@ CLM_MUST_CHECK clm_status clm__file_temporary_name(const char *path, char **temp
  * Errors: IO. */
 CLM_MUST_CHECK clm_status clm__file_commit(const char *temporary, const char *path);
 
+/* Removes the files in a folder that bear such temporary names: what writers left behind that were
+ * killed. Nobody may be writing there. Errors: those of listing and removing. */
+CLM_MUST_CHECK clm_status clm__file_remove_temporaries(const char *folder);
+
 /* Adds bytes to the end of a file, made where missing, and flushes them. Errors: IO. */
 CLM_MUST_CHECK clm_status clm__file_append(const char *path, const void *content,
                                            size_t size_bytes);

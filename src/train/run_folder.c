@@ -69,6 +69,13 @@ static clm_status prove_writable(const clm__run_folder *folder)
   return status;
 }
 
+/* A run that was killed may have been writing. */
+static clm_status tidy(const clm__run_folder *folder)
+{
+  CLM_TRY(clm__file_remove_temporaries(folder->path));
+  return clm__file_remove_temporaries(folder->checkpoints);
+}
+
 static clm_status open_folder(clm__run_folder *folder, const char *out, bool resume)
 {
   CLM_TRY(out != NULL ? clm__mem_copy_text(out, &folder->path) : choose_fresh(&folder->path));
@@ -78,7 +85,8 @@ static clm_status open_folder(clm__run_folder *folder, const char *out, bool res
                 "cannot resume: there is no run folder %s", folder->path);
   else
     CLM_TRY(refuse_earlier_run(folder));
-  return prove_writable(folder);
+  CLM_TRY(prove_writable(folder));
+  return tidy(folder);
 }
 
 clm_status clm__run_folder_open(clm__run_folder *folder, const char *out, bool resume)

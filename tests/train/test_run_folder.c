@@ -73,6 +73,24 @@ static void a_run_is_not_overwritten(void **state)
   }
 }
 
+static void what_a_killed_run_left_is_removed(void **state)
+{
+  (void)state;
+  const char *const left[] = {"history.csv.12.3.tmp", "checkpoints/images-7.keras.31335.36.tmp"};
+  const char *const kept[] = {"notes.tmp", "x.1.tmp", "12.3.tmp", "checkpoints/a.keras"};
+  char path[2048];
+  open_folder(false, CLM_OK);
+  for (size_t i = 0; i < 6; i++) {
+    (void)snprintf(path, sizeof path, "%s/%s", test.out, i < 2 ? left[i] : kept[i - 2]);
+    assert_int_equal(clm__file_write(path, "x", 1), CLM_OK);
+  }
+  open_folder(true, CLM_OK);
+  for (size_t i = 0; i < 6; i++) {
+    (void)snprintf(path, sizeof path, "%s/%s", test.out, i < 2 ? left[i] : kept[i - 2]);
+    if (clm__file_exists(path) != (i >= 2)) fail_msg("%s", path);
+  }
+}
+
 static void resuming_needs_a_folder(void **state)
 {
   (void)state;
@@ -97,6 +115,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(a_missing_folder_is_made, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_start_that_failed_may_be_repeated, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_run_is_not_overwritten, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(what_a_killed_run_left_is_removed, set_up, tear_down),
       cmocka_unit_test_setup_teardown(resuming_needs_a_folder, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_file_in_its_place_is_told, set_up, tear_down)};
   return cmocka_run_group_tests(tests, NULL, NULL);
