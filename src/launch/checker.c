@@ -266,6 +266,14 @@ static clm_status note_for_vertex(clm__checker *checker, const char *name)
                       name);
 }
 
+/* The two spellings that everything behind the checker looks for; other mixtures are mistakes. */
+static bool is_spelling(const char *key, const clm__field *field)
+{
+  char camel[CLM__FIELD_NAME_SIZE];
+  clm__field_to_camel(field->name, camel);
+  return strcmp(key, field->name) == 0 || strcmp(key, camel) == 0;
+}
+
 /* Checks one key of an object; `seen` has a bit a field. */
 static clm_status check_member(clm__checker *checker, const clm__json_at *member,
                                const clm__message *message, uint64_t *seen)
@@ -273,7 +281,7 @@ static clm_status check_member(clm__checker *checker, const clm__json_at *member
   char snake[CLM__FIELD_NAME_SIZE];
   clm__field_to_snake(member->key, snake);
   const clm__field *field = clm__field_find(message, snake);
-  if (field == NULL) {
+  if (field == NULL || !is_spelling(member->key, field)) {
     say_unknown(checker, message, snake);
     return CLM_OK;
   }
