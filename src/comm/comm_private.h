@@ -19,6 +19,16 @@ typedef struct clm__exchange {
   clm__message_set *set;
 } clm__exchange;
 
+/* The functions in which ranks meet. */
+enum {
+  CLM__CALL_OPEN,
+  CLM__CALL_CLOSE,
+  CLM__CALL_BARRIER,
+  CLM__CALL_BROADCAST,
+  CLM__CALL_GATHER,
+  CLM__CALL_AGREE
+};
+
 /* What a rank says in a meeting. */
 typedef struct clm__slot {
   uint64_t call; /* which function the rank is in */
@@ -77,6 +87,11 @@ clm_status clm__exchange_fail_locked(const clm__exchange *exchange, clm__comm *c
 CLM_MUST_CHECK clm_status clm__comm_check_locked(const clm__comm *comm);
 /* Makes this thread's error, with that status, the comm's failure; returns status. */
 clm_status clm__comm_remember_locked(clm__comm *comm, clm_status status);
+
+/* Waits for all ranks and brings every rank's payload into slots. Without payload the size is only
+ * compared. Collective. Errors: PEER_FAILED, INTERNAL. */
+CLM_MUST_CHECK clm_status clm__comm_meet(clm__comm *comm, uint64_t call, const void *payload,
+                                         size_t size_bytes);
 
 /* Moves all buckets on; sets *moved where a message did. */
 CLM_MUST_CHECK clm_status clm__comm_progress_locked(clm__comm *comm, bool *moved);

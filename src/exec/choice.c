@@ -84,20 +84,13 @@ clm_status clm__choice_check(const char *wish)
   return CLM_OK;
 }
 
-static bool is_usable(const clm__problem *problem, clm__pass pass, const clm__device_info *info,
-                      const clm__variant *variant)
-{
-  if ((variant->passes & (1U << pass)) == 0) return false;
-  if (variant->uses_blas && info->has_wrong_products) return false;
-  return variant->usable == NULL || variant->usable(problem, pass, info);
-}
-
 static bool has_usable(const clm__problem *problem, clm__pass pass, const clm__device_info *info,
                        const char *name)
 {
   for (const clm__variant *const *variant = problem->op->variants;
        variant != NULL && *variant != NULL; variant++)
-    if (strcmp((*variant)->name, name) == 0 && is_usable(problem, pass, info, *variant))
+    if (strcmp((*variant)->name, name) == 0 &&
+        clm__variant_is_usable(*variant, problem, pass, info))
       return true;
   return false;
 }
@@ -135,7 +128,7 @@ bool clm__choice_accepts_fusion(const char *wish, const clm__problem *problem,
     return strcmp(name, "plain") != 0;
   for (const clm__variant *const *variant = problem->op->variants;
        variant != NULL && *variant != NULL; variant++)
-    if (is_usable(problem, CLM__FORWARD, info, *variant))
+    if (clm__variant_is_usable(*variant, problem, CLM__FORWARD, info))
       return strcmp((*variant)->name, "plain") != 0;
   return false;
 }

@@ -2,7 +2,8 @@
  * is in op/variant.h.
  *
  * To add an op: src/op/<op>.c defines `const clm__op clm__op_<op>`, cl/<op>.cl holds its kernels,
- * tests/op/test_<op>.c its cases, docs/ops/<op>.md half a page, and src/op/ops.def one line. */
+ * src/ref/<op>.c the plain loops that judge them, tests/op/test_<op>.c its cases,
+ * docs/ops/<op>.md half a page, and src/op/ops.def one line. */
 #ifndef CLM_OP_OP_H
 #define CLM_OP_OP_H
 

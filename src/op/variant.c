@@ -22,12 +22,18 @@ bool clm__problem_has_pass(const clm__problem *problem, clm__pass pass)
   return false;
 }
 
+bool clm__variant_is_usable(const clm__variant *variant, const clm__problem *problem,
+                            clm__pass pass, const clm__device_info *info)
+{
+  if ((variant->passes & (1U << pass)) == 0) return false;
+  if (variant->uses_blas && info->has_wrong_products) return false;
+  return variant->usable == NULL || variant->usable(problem, pass, info);
+}
+
 static bool is_usable(const clm__instance *instance, const clm__variant *variant)
 {
-  if ((variant->passes & (1U << instance->pass)) == 0) return false;
-  if (variant->uses_blas && instance->device->info.has_wrong_products) return false;
-  return variant->usable == NULL ||
-         variant->usable(instance->problem, instance->pass, &instance->device->info);
+  return clm__variant_is_usable(variant, instance->problem, instance->pass,
+                                &instance->device->info);
 }
 
 static const clm__variant *find_usable(const clm__instance *instance, const char *name)

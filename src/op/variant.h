@@ -82,6 +82,10 @@ typedef struct clm__variant {
   clm_status (*enqueue)(clm__instance *instance, const clm__op_args *args);
 } clm__variant;
 
+/* Whether a variant can run this pass of this problem on such a device. */
+bool clm__variant_is_usable(const clm__variant *variant, const clm__problem *problem,
+                            clm__pass pass, const clm__device_info *info);
+
 /* Chooses a variant for a pass and prepares it. `forced` names a variant or is NULL; then tuning
  * (may be NULL) decides, then usability. The instance is zeroed first; clm__instance_fini frees it.
  * Errors: USAGE (a forced name is unknown or not usable: the usable ones are listed),

@@ -44,3 +44,34 @@ void clm__ref_activation_backward(const clm__ref_call *call)
                            : call->dy[j] * clm__ref_activate_slope(kind, call->x[0][j]);
   }
 }
+
+const clm__ref_trial clm__ref_activation_trials[] = {
+    {.classes = {"Activation"},
+     .configs = {"{\"activation\": \"relu\"}"},
+     .inputs = {{3, {5, 3, 7}}}},
+    {.classes = {"Activation"},
+     .configs = {"{\"activation\": \"relu6\"}"},
+     .inputs = {{3, {5, 3, 7}}}},
+    {.classes = {"Activation"},
+     .configs = {"{\"activation\": \"leaky_relu\"}"},
+     .inputs = {{3, {5, 3, 7}}}},
+    {.classes = {"Activation"},
+     .configs = {"{\"activation\": \"elu\"}"},
+     .inputs = {{3, {5, 3, 7}}}},
+    {.classes = {"Activation"},
+     .configs = {"{\"activation\": \"sigmoid\"}"},
+     .inputs = {{3, {5, 3, 7}}}},
+    {.classes = {"Activation"},
+     .configs = {"{\"activation\": \"tanh\"}"},
+     .inputs = {{3, {5, 3, 7}}}},
+    {.classes = {"Activation"},
+     .configs = {"{\"activation\": \"silu\"}"},
+     .inputs = {{3, {5, 3, 7}}}},
+    {.classes = {"Activation"},
+     .configs = {"{\"activation\": \"gelu\"}"},
+     .inputs = {{3, {5, 3, 7}}}},
+    {.classes = {"Activation"},
+     .configs = {"{\"activation\": \"softmax\"}"},
+     .inputs = {{1, {11}}}},
+    {.classes = {NULL}},
+};

@@ -35,3 +35,8 @@ void clm__ref_add_backward(const clm__ref_call *call)
     for (size_t i = 0; i < count; i++) call->dx[k][index_in(call, k, i)] += call->dy[i];
   }
 }
+
+const clm__ref_trial clm__ref_add_trials[] = {
+    {.classes = {"Add"}, .configs = {"{}"}, .inputs = {{3, {5, 4, 7}}, {3, {5, 4, 7}}}},
+    {.classes = {NULL}},
+};

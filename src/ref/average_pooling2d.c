@@ -35,3 +35,10 @@ void clm__ref_average_pooling2d_backward(const clm__ref_call *call)
   clm__ref_pooling2d_clear(call);
   clm__ref_pooling2d_visit(call, give_all);
 }
+
+const clm__ref_trial clm__ref_average_pooling2d_trials[] = {
+    {.classes = {"AveragePooling2D"},
+     .configs = {"{\"pool_size\": 3, \"strides\": 2, \"padding\": \"same\"}"},
+     .inputs = {{3, {7, 6, 5}}}},
+    {.classes = {NULL}},
+};

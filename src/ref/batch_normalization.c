@@ -104,3 +104,12 @@ void clm__ref_batch_normalization_backward(const clm__ref_call *call)
     if (one.beta >= 0) call->dw[one.beta][c] = sum;
   }
 }
+
+const clm__ref_trial clm__ref_batch_normalization_trials[] = {
+    {.classes = {"BatchNormalization"}, .configs = {"{}"}, .inputs = {{3, {6, 5, 19}}}},
+    {.classes = {"BatchNormalization"},
+     .configs = {"{}"},
+     .inputs = {{3, {6, 5, 19}}},
+     .inference = true},
+    {.classes = {NULL}},
+};

@@ -36,3 +36,8 @@ void clm__ref_concatenate_backward(const clm__ref_call *call)
     call->dx[input][to] = call->dy[i];
   }
 }
+
+const clm__ref_trial clm__ref_concatenate_trials[] = {
+    {.classes = {"Concatenate"}, .configs = {"{}"}, .inputs = {{3, {5, 4, 7}}, {3, {5, 4, 2}}}},
+    {.classes = {NULL}},
+};

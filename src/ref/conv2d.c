@@ -102,3 +102,23 @@ void clm__ref_conv2d_backward(const clm__ref_call *call)
     clm__ref_conv2d_spread(call, &g, at, call->dy[i] * clm__ref_activate_slope(g.epilogue, z));
   }
 }
+
+const clm__ref_trial clm__ref_conv2d_trials[] = {
+    {.classes = {"Conv2D"},
+     .configs = {"{\"filters\": 8, \"kernel_size\": 3, \"padding\": \"same\"}"},
+     .inputs = {{3, {9, 7, 5}}}},
+    {.classes = {"Conv2D"},
+     .configs = {"{\"filters\": 19, \"kernel_size\": [3, 2], \"strides\": 2}"},
+     .inputs = {{3, {11, 8, 17}}}},
+    {.classes = {"Conv2D"},
+     .configs =
+         {"{\"filters\": 5, \"kernel_size\": 3, \"padding\": \"same\", \"dilation_rate\": 2}"},
+     .inputs = {{3, {8, 9, 3}}}},
+    {.classes = {"Conv2D"},
+     .configs = {"{\"filters\": 6, \"kernel_size\": 3, \"groups\": 2, \"use_bias\": false}"},
+     .inputs = {{3, {7, 6, 4}}}},
+    {.classes = {"Conv2D", "Activation"},
+     .configs = {"{\"filters\": 16, \"kernel_size\": 1}", "{\"activation\": \"relu\"}"},
+     .inputs = {{3, {6, 5, 24}}}},
+    {.classes = {NULL}},
+};

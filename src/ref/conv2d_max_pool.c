@@ -45,3 +45,15 @@ void clm__ref_conv2d_max_pool_backward(const clm__ref_call *call)
     clm__ref_conv2d_spread(call, &g, winner, call->dy[i] * clm__ref_activate_slope(g.epilogue, z));
   }
 }
+
+const clm__ref_trial clm__ref_conv2d_max_pool_trials[] = {
+    {.classes = {"Conv2D", "Activation", "MaxPooling2D"},
+     .configs = {"{\"filters\": 16, \"kernel_size\": 3, \"padding\": \"same\"}",
+                 "{\"activation\": \"relu\"}", "{}"},
+     .inputs = {{3, {13, 12, 3}}}},
+    {.classes = {"Conv2D", "Activation", "MaxPooling2D"},
+     .configs = {"{\"filters\": 33, \"kernel_size\": 3, \"padding\": \"same\"}",
+                 "{\"activation\": \"relu\"}", "{}"},
+     .inputs = {{3, {9, 7, 16}}}},
+    {.classes = {NULL}},
+};

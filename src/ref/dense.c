@@ -55,3 +55,11 @@ void clm__ref_dense_backward(const clm__ref_call *call)
     if (bias) call->dw[1][unit] += dz;
   }
 }
+
+const clm__ref_trial clm__ref_dense_trials[] = {
+    {.classes = {"Dense"}, .configs = {"{\"units\": 35}"}, .inputs = {{1, {61}}}},
+    {.classes = {"Dense", "Activation"},
+     .configs = {"{\"units\": 64}", "{\"activation\": \"relu\"}"},
+     .inputs = {{1, {130}}}},
+    {.classes = {NULL}},
+};

@@ -28,3 +28,8 @@ void clm__ref_dropout_backward(const clm__ref_call *call)
   const size_t count = clm__shape_elements(&call->problem->inputs[0]) * (size_t)call->batch;
   for (size_t i = 0; i < count; i++) call->dx[0][i] = call->dy[i] * factor(call, i);
 }
+
+const clm__ref_trial clm__ref_dropout_trials[] = {
+    {.classes = {"Dropout"}, .configs = {"{\"rate\": 0.3}"}, .inputs = {{3, {5, 4, 7}}}},
+    {.classes = {NULL}},
+};

@@ -28,3 +28,8 @@ void clm__ref_global_average_pooling2d_backward(const clm__ref_call *call)
     for (size_t i = 0; i < pixels; i++) dx[i * channels] = call->dy[y] / (double)pixels;
   }
 }
+
+const clm__ref_trial clm__ref_global_average_pooling2d_trials[] = {
+    {.classes = {"GlobalAveragePooling2D"}, .configs = {"{}"}, .inputs = {{3, {7, 5, 9}}}},
+    {.classes = {NULL}},
+};

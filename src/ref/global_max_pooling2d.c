@@ -38,3 +38,8 @@ void clm__ref_global_max_pooling2d_backward(const clm__ref_call *call)
     }
   }
 }
+
+const clm__ref_trial clm__ref_global_max_pooling2d_trials[] = {
+    {.classes = {"GlobalMaxPooling2D"}, .configs = {"{}"}, .inputs = {{3, {7, 5, 9}}}},
+    {.classes = {NULL}},
+};

@@ -39,3 +39,11 @@ void clm__ref_max_pooling2d_backward(const clm__ref_call *call)
   clm__ref_pooling2d_clear(call);
   clm__ref_pooling2d_visit(call, give_winner);
 }
+
+const clm__ref_trial clm__ref_max_pooling2d_trials[] = {
+    {.classes = {"MaxPooling2D"},
+     .configs = {"{\"pool_size\": 3, \"strides\": 2, \"padding\": \"same\"}"},
+     .inputs = {{3, {7, 6, 5}}}},
+    {.classes = {"MaxPooling2D"}, .configs = {"{}"}, .inputs = {{3, {7, 6, 5}}}},
+    {.classes = {NULL}},
+};

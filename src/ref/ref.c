@@ -1,15 +1,20 @@
 #include "ref/ref.h"
 
+#include "base/error.h"
+
 #include <math.h>
 #include <string.h>
 
-#define CLM_OP(op_name) {#op_name, clm__ref_##op_name##_forward, clm__ref_##op_name##_backward},
+#define CLM_OP(op_name)                                                                            \
+  {#op_name, clm__ref_##op_name##_forward, clm__ref_##op_name##_backward,                          \
+   clm__ref_##op_name##_trials},
 #define CLM_LOSS(name)
 #define CLM_OPTIM(name)
-static const struct {
+static const struct reference {
   const char *op;
   clm__ref_function forward;
   clm__ref_function backward;
+  const clm__ref_trial *trials;
 } references[] = {
 #include "op/ops.def"
 };
@@ -17,16 +22,23 @@ static const struct {
 #undef CLM_LOSS
 #undef CLM_OPTIM
 
+static const struct reference *find(const clm__op *op)
+{
+  const size_t count = sizeof references / sizeof references[0];
+  size_t i = 0;
+  while (i < count && strcmp(references[i].op, op->name) != 0) i++;
+  CLM_ASSERT(i < count);
+  return &references[i];
+}
+
 void clm__ref_find(const clm__op *op, clm__ref_function *forward, clm__ref_function *backward)
 {
-  for (size_t i = 0; i < sizeof references / sizeof references[0]; i++) {
-    if (strcmp(references[i].op, op->name) != 0) continue;
-    *forward = references[i].forward;
-    *backward = references[i].backward;
-    return;
-  }
-  CLM_ASSERT(false);
+  const struct reference *found = find(op);
+  *forward = found->forward;
+  *backward = found->backward;
 }
+
+const clm__ref_trial *clm__ref_trials(const clm__op *op) { return find(op)->trials; }
 
 const void *clm__ref_attribute(const clm__problem *problem, const char *key)
 {

@@ -1,8 +1,9 @@
 /* Plain loops in double that say what an op computes: the judges of the device's results, in tests
  * and in the self-test.
  *
- * A file an op, src/ref/<op>.c, defines clm__ref_<op>_forward and clm__ref_<op>_backward. Arrays
- * have the shapes that op/variant.h gives them. */
+ * A file an op, src/ref/<op>.c, defines clm__ref_<op>_forward, clm__ref_<op>_backward and
+ * clm__ref_<op>_trials. The loops take no memory and cannot fail. Arrays have the shapes that
+ * op/variant.h gives them. */
 #ifndef CLM_REF_H
 #define CLM_REF_H
 
@@ -23,6 +24,16 @@ typedef struct clm__ref_call {
 } clm__ref_call;
 
 typedef void (*clm__ref_function)(const clm__ref_call *call);
+
+#define CLM__REF_LAYERS_MAX 3
+
+/* A problem that the self-test tries an op with: one layer, or a chain that becomes a fused op. */
+typedef struct clm__ref_trial {
+  const char *classes[CLM__REF_LAYERS_MAX]; /* Keras' class names; NULL ends the chain */
+  const char *configs[CLM__REF_LAYERS_MAX]; /* Keras' keys as JSON */
+  clm__shape inputs[CLM__INPUTS_MAX];       /* small and odd; up to the first of rank 0 */
+  bool inference;
+} clm__ref_trial;
 
 /* The attribute of a Keras key, found through the op's table of fields, so that a reference needs
  * no header of the op; there must be one of that name. */
@@ -50,10 +61,11 @@ static inline const int *clm__ref_pair(const clm__problem *problem, const char *
 double clm__ref_activate(clm__activation activation, double z);
 double clm__ref_activate_slope(clm__activation activation, double z);
 
-/* ref_<op>_forward and ref_<op>_backward of every op. */
+/* What the files of all ops define. */
 #define CLM_OP(name)                                                                               \
   void clm__ref_##name##_forward(const clm__ref_call *call);                                       \
-  void clm__ref_##name##_backward(const clm__ref_call *call);
+  void clm__ref_##name##_backward(const clm__ref_call *call);                                      \
+  extern const clm__ref_trial clm__ref_##name##_trials[];
 #define CLM_LOSS(name)
 #define CLM_OPTIM(name)
 #include "op/ops.def"
@@ -63,5 +75,8 @@ double clm__ref_activate_slope(clm__activation activation, double z);
 
 /* The reference of an op of the registry. */
 void clm__ref_find(const clm__op *op, clm__ref_function *forward, clm__ref_function *backward);
+
+/* Its trials; ends with one without classes. */
+const clm__ref_trial *clm__ref_trials(const clm__op *op);
 
 #endif

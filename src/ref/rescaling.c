@@ -24,3 +24,10 @@ void clm__ref_rescaling_backward(const clm__ref_call *call)
   for (size_t i = 0; i < count; i++)
     call->dx[0][i] = call->dy[i] * value_of(call->problem, "scale", i % channels);
 }
+
+const clm__ref_trial clm__ref_rescaling_trials[] = {
+    {.classes = {"Rescaling"},
+     .configs = {"{\"scale\": 0.5, \"offset\": -1.0}"},
+     .inputs = {{3, {5, 7, 3}}}},
+    {.classes = {NULL}},
+};

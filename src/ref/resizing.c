@@ -84,3 +84,13 @@ void clm__ref_resizing_backward(const clm__ref_call *call)
   memset(call->dx[0], 0, count * sizeof *call->dx[0]);
   for_each_read(call, scatter);
 }
+
+const clm__ref_trial clm__ref_resizing_trials[] = {
+    {.classes = {"Resizing"},
+     .configs = {"{\"height\": 7, \"width\": 4}"},
+     .inputs = {{3, {5, 9, 3}}}},
+    {.classes = {"Resizing"},
+     .configs = {"{\"height\": 3, \"width\": 11, \"interpolation\": \"nearest\"}"},
+     .inputs = {{3, {5, 9, 3}}}},
+    {.classes = {NULL}},
+};

@@ -29,3 +29,10 @@ void clm__ref_zero_padding2d_backward(const clm__ref_call *call)
   const size_t count = clm__shape_elements(&call->problem->inputs[0]) * (size_t)call->batch;
   for (size_t i = 0; i < count; i++) call->dx[0][i] = call->dy[place_of(call, i)];
 }
+
+const clm__ref_trial clm__ref_zero_padding2d_trials[] = {
+    {.classes = {"ZeroPadding2D"},
+     .configs = {"{\"padding\": [[1, 2], [0, 3]]}"},
+     .inputs = {{3, {5, 4, 7}}}},
+    {.classes = {NULL}},
+};

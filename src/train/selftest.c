@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "clematis/device.h"
 #include "dev/blas_check.h"
+#include "op/registry.h"
 #include "train/device_choice.h"
 #include "train/selftest_run.h"
 
@@ -63,16 +64,23 @@ static void tell_outcome(void *user, const clm__selftest_outcome *outcome)
   tell(job, &result);
 }
 
-static clm_status check_ops(selftest_job *job)
+static clm_status check_op(selftest_job *job, const clm__op *op)
 {
-  for (const clm__selftest_case *test = clm__selftest_cases; test->classes[0] != NULL; test++) {
+  for (const clm__ref_trial *trial = clm__ref_trials(op); trial->classes[0] != NULL; trial++) {
     clm__problem problem;
     void *attributes = NULL;
-    CLM_TRY(clm__selftest_make_problem(test, BATCH, &problem, &attributes));
+    CLM_TRY(clm__selftest_make_problem(trial, BATCH, &problem, &attributes));
     const clm_status status = clm__selftest_run(job->device, &problem, tell_outcome, job);
     clm__mem_free(attributes);
     CLM_TRY(status);
   }
+  return CLM_OK;
+}
+
+static clm_status check_ops(selftest_job *job)
+{
+  for (const clm__op *const *op = clm__registry_ops(); *op != NULL; op++)
+    CLM_TRY(check_op(job, *op));
   return CLM_OK;
 }
 

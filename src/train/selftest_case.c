@@ -6,74 +6,6 @@
 
 #include <string.h>
 
-#define SHAPE3(h, w, c)                                                                            \
-  {                                                                                                \
-    .rank = 3, .dims = { h, w, c }                                                                 \
-  }
-#define SHAPE1(n)                                                                                  \
-  {                                                                                                \
-    .rank = 1, .dims = { n }                                                                       \
-  }
-
-const clm__selftest_case clm__selftest_cases[] = {
-    {.classes = {"Activation"},
-     .configs = {"{\"activation\": \"gelu\"}"},
-     .inputs = {SHAPE3(5, 3, 7)}},
-    {.classes = {"Activation"},
-     .configs = {"{\"activation\": \"softmax\"}"},
-     .inputs = {SHAPE1(11)}},
-    {.classes = {"Rescaling"},
-     .configs = {"{\"scale\": 0.5, \"offset\": -1.0}"},
-     .inputs = {SHAPE3(5, 7, 3)}},
-    {.classes = {"Resizing"},
-     .configs = {"{\"height\": 7, \"width\": 4}"},
-     .inputs = {SHAPE3(5, 9, 3)}},
-    {.classes = {"Conv2D"},
-     .configs = {"{\"filters\": 8, \"kernel_size\": 3, \"padding\": \"same\"}"},
-     .inputs = {SHAPE3(9, 7, 5)}},
-    {.classes = {"Conv2D"},
-     .configs = {"{\"filters\": 19, \"kernel_size\": [3, 2], \"strides\": 2}"},
-     .inputs = {SHAPE3(11, 8, 17)}},
-    {.classes = {"Conv2D"},
-     .configs = {"{\"filters\": 5, \"kernel_size\": 3, \"padding\": \"same\","
-                 " \"dilation_rate\": 2}"},
-     .inputs = {SHAPE3(8, 9, 3)}},
-    {.classes = {"Conv2D", "Activation"},
-     .configs = {"{\"filters\": 16, \"kernel_size\": 1}", "{\"activation\": \"relu\"}"},
-     .inputs = {SHAPE3(6, 5, 24)}},
-    {.classes = {"Conv2D", "Activation", "MaxPooling2D"},
-     .configs = {"{\"filters\": 16, \"kernel_size\": 3, \"padding\": \"same\"}",
-                 "{\"activation\": \"relu\"}", "{}"},
-     .inputs = {SHAPE3(13, 12, 3)}},
-    {.classes = {"Conv2D", "Activation", "MaxPooling2D"},
-     .configs = {"{\"filters\": 33, \"kernel_size\": 3, \"padding\": \"same\"}",
-                 "{\"activation\": \"relu\"}", "{}"},
-     .inputs = {SHAPE3(9, 7, 16)}},
-    {.classes = {"MaxPooling2D"},
-     .configs = {"{\"pool_size\": 3, \"strides\": 2, \"padding\": \"same\"}"},
-     .inputs = {SHAPE3(7, 6, 5)}},
-    {.classes = {"AveragePooling2D"},
-     .configs = {"{\"pool_size\": 3, \"strides\": 2, \"padding\": \"same\"}"},
-     .inputs = {SHAPE3(7, 6, 5)}},
-    {.classes = {"GlobalAveragePooling2D"}, .configs = {"{}"}, .inputs = {SHAPE3(7, 5, 9)}},
-    {.classes = {"GlobalMaxPooling2D"}, .configs = {"{}"}, .inputs = {SHAPE3(7, 5, 9)}},
-    {.classes = {"Dense"}, .configs = {"{\"units\": 35}"}, .inputs = {SHAPE1(61)}},
-    {.classes = {"Dense", "Activation"},
-     .configs = {"{\"units\": 64}", "{\"activation\": \"relu\"}"},
-     .inputs = {SHAPE1(130)}},
-    {.classes = {"Dropout"}, .configs = {"{\"rate\": 0.3}"}, .inputs = {SHAPE3(5, 4, 7)}},
-    {.classes = {"BatchNormalization"}, .configs = {"{}"}, .inputs = {SHAPE3(6, 5, 19)}},
-    {.classes = {"BatchNormalization"},
-     .configs = {"{}"},
-     .inputs = {SHAPE3(6, 5, 19)},
-     .inference = true},
-    {.classes = {"Add"}, .configs = {"{}"}, .inputs = {SHAPE3(5, 4, 7), SHAPE3(5, 4, 7)}},
-    {.classes = {"Concatenate"}, .configs = {"{}"}, .inputs = {SHAPE3(5, 4, 7), SHAPE3(5, 4, 2)}},
-    {.classes = {"ZeroPadding2D"},
-     .configs = {"{\"padding\": [[1, 2], [0, 3]]}"},
-     .inputs = {SHAPE3(5, 4, 7)}},
-    {.classes = {NULL}}};
-
 /* An op with its attributes on the way through a chain. */
 typedef struct chain_link {
   const clm__op *op;
@@ -117,44 +49,44 @@ static clm_status fuse(chain_link *head, const chain_link *next, const clm__shap
   CLM_FAIL(CLM_INTERNAL, "self-test: %s and %s do not fuse", head->op->name, next->op->name);
 }
 
-static clm_status build_chain(const clm__selftest_case *test, chain_link *head)
+static clm_status build_chain(const clm__ref_trial *trial, chain_link *head)
 {
-  CLM_TRY(read_layer(test->classes[0], test->configs[0], head));
-  for (int i = 1; i < CLM__CHAIN_LENGTH_MAX && test->classes[i] != NULL; i++) {
+  CLM_TRY(read_layer(trial->classes[0], trial->configs[0], head));
+  for (int i = 1; i < CLM__REF_LAYERS_MAX && trial->classes[i] != NULL; i++) {
     chain_link next = {0};
-    clm_status status = read_layer(test->classes[i], test->configs[i], &next);
+    clm_status status = read_layer(trial->classes[i], trial->configs[i], &next);
     /* Completes attributes, such as the strides of a pool; the sizes do not matter for that. */
     clm__op_spec unused;
-    if (status == CLM_OK) status = next.op->infer(next.attributes, test->inputs, 1, &unused);
-    if (status == CLM_OK) status = fuse(head, &next, test->inputs);
+    if (status == CLM_OK) status = next.op->infer(next.attributes, trial->inputs, 1, &unused);
+    if (status == CLM_OK) status = fuse(head, &next, trial->inputs);
     clm__mem_free(next.attributes);
     CLM_TRY(status);
   }
   return CLM_OK;
 }
 
-static clm_status fill_problem(const clm__selftest_case *test, int batch, const chain_link *head,
+static clm_status fill_problem(const clm__ref_trial *trial, int batch, const chain_link *head,
                                clm__problem *problem)
 {
   *problem = (clm__problem){.op = head->op,
                             .attributes = head->attributes,
                             .batch_max = batch,
-                            .training = !test->inference,
+                            .training = !trial->inference,
                             .node = 3};
-  while (problem->input_count < CLM__INPUTS_MAX && test->inputs[problem->input_count].rank > 0) {
-    problem->inputs[problem->input_count] = test->inputs[problem->input_count];
-    problem->need_dx |= test->inference ? 0U : 1U << problem->input_count;
+  while (problem->input_count < CLM__INPUTS_MAX && trial->inputs[problem->input_count].rank > 0) {
+    problem->inputs[problem->input_count] = trial->inputs[problem->input_count];
+    problem->need_dx |= trial->inference ? 0U : 1U << problem->input_count;
     problem->input_count++;
   }
   return head->op->infer(head->attributes, problem->inputs, problem->input_count, &problem->spec);
 }
 
-clm_status clm__selftest_make_problem(const clm__selftest_case *test, int batch,
-                                      clm__problem *problem, void **attributes)
+clm_status clm__selftest_make_problem(const clm__ref_trial *trial, int batch, clm__problem *problem,
+                                      void **attributes)
 {
   chain_link head = {0};
-  clm_status status = build_chain(test, &head);
-  if (status == CLM_OK) status = fill_problem(test, batch, &head, problem);
+  clm_status status = build_chain(trial, &head);
+  if (status == CLM_OK) status = fill_problem(trial, batch, &head, problem);
   if (status != CLM_OK) {
     clm__mem_free(head.attributes);
     return status;

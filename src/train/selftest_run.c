@@ -223,21 +223,33 @@ static clm_status reset_weights(bench *b)
   return CLM_OK;
 }
 
+/* What the last variant wrote must not pass for the work of this one. */
+static clm_status spoil(const bench *b, const tensor *result)
+{
+  for (size_t i = 0; i < result->elements; i++) result->values[i] = NAN;
+  return upload(b->device, result);
+}
+
+static clm_status spoil_results(const bench *b, clm__pass pass)
+{
+  if (pass == CLM__FORWARD) return spoil(b, &b->y);
+  for (int i = 0; pass == CLM__BACKWARD_X && i < b->problem->input_count; i++)
+    CLM_TRY(spoil(b, &b->dx[i]));
+  for (int i = 0; pass == CLM__BACKWARD_W && i < b->problem->spec.param_count; i++)
+    CLM_TRY(spoil(b, &b->dw[i]));
+  return CLM_OK;
+}
+
 static clm_status run_variant(bench *b, clm__pass pass, const char *variant, double *error)
 {
   clm__instance instance;
   CLM_TRY(clm__instance_init(&instance, b->problem, pass, b->device, NULL, variant));
-  clm_status status = pass == CLM__FORWARD ? reset_weights(b) : CLM_OK;
+  clm_status status = spoil_results(b, pass);
+  if (status == CLM_OK && pass == CLM__FORWARD) status = reset_weights(b);
   if (status == CLM_OK) status = enqueue(b, &instance);
   if (status == CLM_OK) status = compare_pass(b, pass, error);
   clm__instance_fini(&instance);
   return status;
-}
-
-static bool is_usable(const bench *b, const clm__variant *variant, clm__pass pass)
-{
-  if ((variant->passes & (1U << pass)) == 0) return false;
-  return variant->usable == NULL || variant->usable(b->problem, pass, &b->device->info);
 }
 
 static clm_status run_pass(bench *b, clm__pass pass,
@@ -247,7 +259,7 @@ static clm_status run_pass(bench *b, clm__pass pass,
   if (!clm__problem_has_pass(b->problem, pass)) return CLM_OK;
   if (pass != CLM__FORWARD && !b->problem->training) return CLM_OK;
   for (const clm__variant *const *at = b->problem->op->variants; *at != NULL; at++) {
-    if (!is_usable(b, *at, pass)) continue;
+    if (!clm__variant_is_usable(*at, b->problem, pass, &b->device->info)) continue;
     clm__selftest_outcome outcome = {.problem = b->problem, .pass = pass, .variant = (*at)->name};
     CLM_TRY(run_variant(b, pass, (*at)->name, &outcome.error));
     tell(user, &outcome);

@@ -4,5 +4,5 @@
 build tsan
 # PoCL, LLVM and Open MPI are compiled without it: what they do among themselves is not judged.
 export TSAN_OPTIONS="ignore_noninstrumented_modules=1:second_deadlock_stack=1"
-run_ctest build-tsan --parallel "$(nproc)" --label-regex '^(base|sys|dev|data|exec|train|tsan)$' \
+run_ctest build-tsan --parallel "$(nproc)" --label-regex '^(base|sys|dev|data|comm|exec|train|tsan)$' \
   --label-exclude '^(mpi|keras)$'

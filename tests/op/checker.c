@@ -333,9 +333,7 @@ static char *describe(const op_bench *bench, const clm__instance *instance, char
 static bool open_instance(clm__instance *instance, const clm__problem *problem, clm__pass pass,
                           clm__device *device, const clm__variant *variant)
 {
-  if ((variant->passes & (1U << pass)) == 0) return false;
-  if (variant->uses_blas && device->info.has_wrong_products) return false;
-  if (variant->usable != NULL && !variant->usable(problem, pass, &device->info)) return false;
+  if (!clm__variant_is_usable(variant, problem, pass, &device->info)) return false;
   assert_ok(clm__instance_init(instance, problem, pass, device, NULL, variant->name));
   assert_ptr_equal(instance->variant, variant);
   return true;
