@@ -45,7 +45,11 @@ clm__json_at clm__json_root(const clm__json *json) { return (clm__json_at){.valu
 
 clm__json_at clm__json_find(const clm__json_at *object, const char *key)
 {
-  return place(json_object_get(raw(object), key), object, key, 0);
+  /* Jansson's iterators can change what they go over, but nothing is changed here. */
+  json_t *values = (json_t *)(uintptr_t)raw(object);
+  void *found = json_object_iter_at(values, key);
+  if (found == NULL) return place(NULL, object, key, 0);
+  return place(json_object_iter_value(found), object, json_object_iter_key(found), 0);
 }
 
 clm__json_at clm__json_item(const clm__json_at *list, size_t index)
@@ -61,7 +65,6 @@ size_t clm__json_count(const clm__json_at *at)
 bool clm__json_next(const clm__json_at *object, void **iterator, clm__json_at *member)
 {
   if (clm__json_kind_of(object) != CLM__JSON_OBJECT) return false;
-  /* Jansson iterates over what it could change, but nothing is changed here. */
   json_t *value = (json_t *)(uintptr_t)raw(object);
   *iterator = *iterator == NULL ? json_object_iter(value) : json_object_iter_next(value, *iterator);
   if (*iterator == NULL) return false;

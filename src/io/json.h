@@ -40,7 +40,8 @@ void clm__json_free(clm__json *json);
 
 /* The document's own place. */
 clm__json_at clm__json_root(const clm__json *json);
-/* The value of a key; missing where `object` has none or is no object. */
+/* The value of a key; missing where `object` has none or is no object. The place of a missing value
+ * keeps `key`, that of a found one the document's own. */
 clm__json_at clm__json_find(const clm__json_at *object, const char *key);
 /* An entry of a list; missing where `list` has none or is no list. */
 clm__json_at clm__json_item(const clm__json_at *list, size_t index);

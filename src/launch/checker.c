@@ -331,7 +331,8 @@ clm__json_at clm__checker_find(const clm__json_at *object, const char *snake)
   if (found.value == NULL) {
     char camel[CLM__FIELD_NAME_SIZE];
     clm__field_to_camel(snake, camel);
-    found = clm__json_find(object, camel);
+    const clm__json_at other = clm__json_find(object, camel);
+    if (other.value != NULL) found = other;
   }
   if (clm__json_kind_of(&found) == CLM__JSON_NULL) found.value = NULL;
   return found;

@@ -103,6 +103,21 @@ static void values_are_found_and_checked(void **state)
   clm__json_free(json);
 }
 
+/* Callers make keys in short-lived memory; the path of an error is written later. */
+static void a_found_place_keeps_no_key_of_the_caller(void **state)
+{
+  (void)state;
+  clm__json *json = parse("{\"poolSize\": \"two\"}");
+  const clm__json_at root = clm__json_root(json);
+  char key[] = "poolSize";
+  const clm__json_at found = clm__json_find(&root, key);
+  memset(key, 'x', sizeof key - 1);
+  int64_t number = 0;
+  assert_int_equal(clm__json_get_int(&found, 0, 9, &number), CLM_BAD_DATA);
+  assert_non_null(strstr(clm_error_last()->message, "poolSize"));
+  clm__json_free(json);
+}
+
 static void equal_values_are_equal(void **state)
 {
   (void)state;
@@ -228,6 +243,7 @@ int main(void)
       cmocka_unit_test(errors_tell_line_and_column),
       cmocka_unit_test(deep_nesting_is_refused),
       cmocka_unit_test(values_are_found_and_checked),
+      cmocka_unit_test(a_found_place_keeps_no_key_of_the_caller),
       cmocka_unit_test(equal_values_are_equal),
       cmocka_unit_test(keys_are_gone_through),
       cmocka_unit_test(documents_are_written_as_python_does),
