@@ -4,12 +4,12 @@
 
 #include "clematis/train.h"
 #include "dev/tune.h"
-#include "exec/replica.h"
 #include "train/callbacks.h"
 #include "train/checkpoint.h"
 #include "train/data_source.h"
 #include "train/monitor.h"
 #include "train/order.h"
+#include "train/team.h"
 
 typedef struct clm__session {
   const clm_train_config *config; /* borrowed */
@@ -24,7 +24,8 @@ typedef struct clm__session {
   clm__monitor monitor;
   clm__device *device;
   clm__tune *tune;
-  clm__replica *replica;
+  clm__comm *comm;
+  clm__team *team;
   clm__loader *loader;
   clm__order_config order;
   uint64_t spoiled_step;    /* of all steps, from 1: its loss is made NaN for a test; 0: none */

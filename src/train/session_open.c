@@ -112,17 +112,15 @@ static clm_status open_model(clm__session *session)
 
 /* ---- device ---- */
 
-static clm_status open_replica(clm__session *session)
+static clm_status open_team(clm__session *session)
 {
   const clm_train_config *config = session->config;
   const size_t largest_batch =
       clm__min_size((size_t)config->run.batch_size,
                     clm__max_size(session->dataset->train_count,
                                   session->dataset->count - session->dataset->train_count));
-  const clm__replica_config replica = {.device = session->device,
-                                       .graph = session->model.graph,
+  const clm__replica_config replica = {.graph = session->model.graph,
                                        .weights = session->model.weights,
-                                       .batch_max = (int)largest_batch,
                                        .loss = session->model.compile.loss,
                                        .loss_attributes = session->model.compile.loss_attributes,
                                        .optim_state = session->model.optim_state,
@@ -131,9 +129,15 @@ static clm_status open_replica(clm__session *session)
                                        .variant = config->run.variant,
                                        .threads = clm__thread_processors(),
                                        .log = session->log};
-  CLM_TRY(clm__replica_create(&replica, &session->replica));
-  CLM_TRY(clm__replica_write_weights(session->replica, session->model.weights->values));
-  CLM_TRY(clm__replica_write_slots(session->replica, session->model.optim_state));
+  const clm__team_config team = {.devices = &session->device,
+                                 .device_count = 1,
+                                 .comm = session->comm,
+                                 .replica = replica,
+                                 .batch_size = config->run.batch_size,
+                                 .largest_batch = largest_batch};
+  CLM_TRY(clm__team_create(&team, &session->team));
+  CLM_TRY(clm__team_write_weights(session->team, session->model.weights->values));
+  CLM_TRY(clm__team_write_slots(session->team, session->model.optim_state));
   return clm__data_source_loader(&config->data, session->dataset,
                                  &session->model.graph->input_shape, (int)largest_batch,
                                  session->log, &session->loader);
@@ -142,7 +146,7 @@ static clm_status open_replica(clm__session *session)
 static clm_status tell_variants(const clm__session *session)
 {
   char *text = NULL;
-  CLM_TRY(clm__replica_describe(session->replica, &text));
+  CLM_TRY(clm__team_describe(session->team, &text));
   for (char *line = text, *end = NULL; (end = strchr(line, '\n')) != NULL; line = end + 1) {
     *end = '\0';
     clm__log(session->log, CLM_LOG_DETAIL, "%s", line);
@@ -171,7 +175,7 @@ static clm_status tell_begin(const clm__session *session)
                             .parameters = clm__weights_count_params(weights, true) +
                                           clm__weights_count_params(weights, false),
                             .learning_rate = (double)session->model.optim_state->learning_rate,
-                            .device_bytes = clm__replica_device_bytes(session->replica),
+                            .device_bytes = clm__team_device_bytes(session->team),
                             .cache_bound_bytes =
                                 clm__loader_get_stats(session->loader).cache_bound_bytes};
   return clm__callbacks_begin(&session->callbacks, &run);
@@ -183,6 +187,7 @@ static clm_status open_all(clm__session *session)
   CLM_TRY(clm__callbacks_init(&session->callbacks, config->callbacks, config->callback_count));
   clm__session_add_callbacks(session);
   CLM_TRY(check_numbers(config));
+  CLM_TRY(clm__comm_open_alone(session->log, &session->comm));
   CLM_TRY(clm__run_folder_open(&session->folder, config->out_folder, config->resume != 0));
   (void)snprintf(session->result->out_folder, sizeof session->result->out_folder, "%s",
                  session->folder.path);
@@ -197,7 +202,7 @@ static clm_status open_all(clm__session *session)
                                        .seed = config->seed,
                                        .shuffle = config->data.shuffle != 0};
   CLM_TRY(open_model(session));
-  CLM_TRY(open_replica(session));
+  CLM_TRY(open_team(session));
   CLM_TRY(tell_variants(session));
   return tell_begin(session);
 }
@@ -216,11 +221,12 @@ clm_status clm__session_open(clm__session *session, const clm_train_config *conf
 void clm__session_close(clm__session *session)
 {
   clm__loader_destroy(session->loader);
-  clm__replica_destroy(session->replica);
+  clm__team_destroy(session->team);
   clm__tune_close(session->tune);
   clm__device_close(session->device);
   clm__model_file_fini(&session->model);
   clm__run_state_fini(&session->state);
   clm__dataset_close(session->dataset);
   clm__run_folder_fini(&session->folder);
+  clm__comm_close(session->comm);
 }

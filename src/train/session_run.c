@@ -5,40 +5,7 @@
 
 #include <math.h>
 
-/* Sums of a pass over images, and its clock. */
-typedef struct pass_sums {
-  double loss_sum;
-  uint64_t hit_count;
-  uint64_t image_count;
-} pass_sums;
-
 static double mean(double sum, uint64_t count) { return count > 0 ? sum / (double)count : NAN; }
-
-static void add_result(pass_sums *sums, const clm__replica_result *result)
-{
-  sums->loss_sum += result->loss_sum;
-  sums->hit_count += (uint64_t)result->hit_count;
-  sums->image_count += (uint64_t)result->count;
-}
-
-/* ---- one step ---- */
-
-static clm_status enqueue_step(clm__session *session, const clm__batch *batch)
-{
-  const clm__optim_state *optim = session->model.optim_state;
-  const clm__replica_input input = {.pixels = batch->pixels,
-                                    .labels = batch->labels,
-                                    .image_ids = batch->samples,
-                                    .count = batch->count,
-                                    .epoch = (uint32_t)session->state.epoch,
-                                    .is_spoiled =
-                                        (uint64_t)optim->iterations + 1 == session->spoiled_step};
-  const clm__replica_update_args update = {.gradient_scale = 1.0F / (float)batch->count,
-                                           .learning_rate = optim->learning_rate,
-                                           .iterations = optim->iterations};
-  CLM_TRY(clm__replica_compute(session->replica, &input));
-  return clm__replica_update(session->replica, &update);
-}
 
 static clm_status refuse_diverged(const clm__session *session)
 {
@@ -51,22 +18,44 @@ static clm_status refuse_diverged(const clm__session *session)
            (double)session->model.optim_state->learning_rate, session->folder.checkpoints);
 }
 
-static clm_status train_batch(clm__session *session, const clm__batch *batch)
+static void count_step(clm__session *session, const clm__team_result *result)
 {
   clm__run_state *state = &session->state;
-  if (batch->count > 0) {
-    CLM_TRY(enqueue_step(session, batch));
-    clm__replica_result result;
-    CLM_TRY(clm__replica_finish(session->replica, &result));
-    if (!result.is_finite) return refuse_diverged(session);
-    state->loss_sum += result.loss_sum;
-    state->hit_count += (uint64_t)result.hit_count;
-    state->image_count += (uint64_t)result.count;
-    state->images_seen += (uint64_t)result.count;
-    session->model.optim_state->iterations++;
-  }
   state->step++;
+  if (result->count == 0) return;
+  state->loss_sum += result->loss_sum;
+  state->hit_count += result->hit_count;
+  state->image_count += result->count;
+  state->images_seen += result->count;
+  session->model.optim_state->iterations++;
+}
+
+/* One step on the next batch. A batch that could not be loaded goes the same way, as the other
+ * ranks must learn of it. */
+static clm_status train_next(clm__session *session, clm__team_result *result)
+{
+  const clm__optim_state *optim = session->model.optim_state;
+  clm__batch batch;
+  clm__team_input input = {.epoch = (uint32_t)session->state.epoch,
+                           .is_spoiled = (uint64_t)optim->iterations + 1 == session->spoiled_step,
+                           .wants_stop = clm__callbacks_should_stop(&session->callbacks),
+                           .failure = clm__loader_next(session->loader, &batch),
+                           .learning_rate = optim->learning_rate,
+                           .iterations = optim->iterations};
+  if (input.failure == CLM_OK) input.batch = &batch;
+  const clm_status status = clm__team_train(session->team, &input, result);
+  if (input.failure == CLM_OK) clm__loader_release(session->loader, &batch);
+  CLM_TRY(status);
+  if (!result->is_finite) return refuse_diverged(session);
+  count_step(session, result);
   return CLM_OK;
+}
+
+/* Alone a request is heard at once; several ranks hear of it in the step after. */
+static bool should_stop(const clm__session *session, const clm__team_result *result)
+{
+  return result->wants_stop || (clm__comm_get_size(session->comm) == 1 &&
+                                clm__callbacks_should_stop(&session->callbacks));
 }
 
 static clm_status tell_step(const clm__session *session, double epoch_begin, size_t steps,
@@ -105,46 +94,43 @@ static clm_status train_batches(clm__session *session, const clm__order *order, 
   const size_t steps = clm__order_steps(&session->order);
   const uint64_t images_before = session->state.images_seen;
   for (size_t b = 0; b < order->train_batches; b++) {
-    clm__batch batch;
-    CLM_TRY(clm__loader_next(session->loader, &batch));
-    const clm_status status = train_batch(session, &batch);
-    clm__loader_release(session->loader, &batch);
-    CLM_TRY(status);
+    clm__team_result result;
+    CLM_TRY(train_next(session, &result));
     if (session->result->first_step_seconds == 0.0)
       session->result->first_step_seconds = clm__clock_seconds() - session->begin_seconds;
     CLM_TRY(tell_step(session, epoch_begin, steps, images_before));
-    if (clm__callbacks_should_stop(&session->callbacks)) return stop_on_request(session);
+    if (should_stop(session, &result)) return stop_on_request(session);
   }
   return CLM_OK;
 }
 
-static clm_status validate_batches(clm__session *session, const clm__order *order, pass_sums *sums)
+static clm_status validate_batches(clm__session *session, const clm__order *order,
+                                   clm__team_result *sums)
 {
   for (size_t b = 0; b < order->validation_batches; b++) {
     clm__batch batch;
     CLM_TRY(clm__loader_next(session->loader, &batch));
-    const clm__replica_input input = {
-        .pixels = batch.pixels, .labels = batch.labels, .count = batch.count};
-    clm_status status = clm__replica_evaluate(session->replica, &input);
-    clm__replica_result result;
-    if (status == CLM_OK) status = clm__replica_finish(session->replica, &result);
+    clm__team_result result;
+    const clm_status status = clm__team_evaluate(session->team, &batch, &result);
     clm__loader_release(session->loader, &batch);
     CLM_TRY(status);
-    add_result(sums, &result);
+    sums->loss_sum += result.loss_sum;
+    sums->hit_count += result.hit_count;
+    sums->count += result.count;
     CLM_TRY(clm__callbacks_validation(&session->callbacks, b + 1, order->validation_batches));
   }
-  return CLM_OK;
+  return clm__team_sum(session->team, sums);
 }
 
-static clm_status end_epoch(clm__session *session, const pass_sums *validation,
+static clm_status end_epoch(clm__session *session, const clm__team_result *validation,
                             clm_epoch_info *info)
 {
   clm__run_state *state = &session->state;
   const clm__epoch_record record = {
       .loss = mean(state->loss_sum, state->image_count),
       .accuracy = mean((double)state->hit_count, state->image_count),
-      .val_loss = mean(validation->loss_sum, validation->image_count),
-      .val_accuracy = mean((double)validation->hit_count, validation->image_count),
+      .val_loss = mean(validation->loss_sum, validation->count),
+      .val_accuracy = mean((double)validation->hit_count, validation->count),
       .learning_rate = (double)session->model.optim_state->learning_rate};
   info->figures = (clm_figures){.loss = record.loss,
                                 .accuracy = record.accuracy,
@@ -170,7 +156,7 @@ static clm_status run_order(clm__session *session, const clm__order *order)
   CLM_TRY(train_batches(session, order, begin));
   const double trained = clm__clock_seconds();
   const uint64_t images = session->state.images_seen - images_before;
-  pass_sums validation = {0};
+  clm__team_result validation = {0};
   CLM_TRY(validate_batches(session, order, &validation));
   const double waited = clm__loader_get_stats(session->loader).wait_seconds - waited_before;
   session->result->wait_seconds += waited;

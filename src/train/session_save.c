@@ -9,8 +9,8 @@
 
 clm_status clm__session_fetch(clm__session *session)
 {
-  CLM_TRY(clm__replica_read_weights(session->replica, session->model.weights->values));
-  return clm__replica_read_slots(session->replica, session->model.optim_state);
+  CLM_TRY(clm__team_read_weights(session->team, session->model.weights->values));
+  return clm__team_read_slots(session->team, session->model.optim_state);
 }
 
 clm_status clm__session_save(clm__session *session)
