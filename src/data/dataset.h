@@ -65,6 +65,16 @@ typedef struct clm__dataset_check_config {
 CLM_MUST_CHECK clm_status clm__dataset_check(clm__dataset *dataset,
                                              const clm__dataset_check_config *config);
 
+/* The two halves of clm__dataset_check, for ranks that share the work: decodes samples part,
+ * part + parts, ... (with `strict` up to its first bad one), and judges what all parts found. A
+ * file that part 0 listed and another part cannot open is an error (NO_INPUT): the folders differ.
+ */
+CLM_MUST_CHECK clm_status clm__dataset_check_part(clm__dataset *dataset,
+                                                  const clm__dataset_check_config *config,
+                                                  size_t part, size_t parts);
+CLM_MUST_CHECK clm_status clm__dataset_judge(const clm__dataset *dataset, bool strict,
+                                             const clm_log *log);
+
 /* Takes the faulty samples out of their subset, keeping order; train_count and count shrink. The
  * ones taken out stay readable in samples[count..all_count), sorted by path. */
 void clm__dataset_drop_faulty(clm__dataset *dataset, size_t *all_count);
@@ -75,6 +85,15 @@ typedef struct clm__class_counts {
 } clm__class_counts;
 /* Usable samples per class into counts[class_count]. */
 void clm__dataset_count_classes(const clm__dataset *dataset, clm__class_counts *counts);
+
+/* The list as bytes for another rank: all but the folder. Taken by the caller (clm__mem_free).
+ * Errors: NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__dataset_pack(const clm__dataset *dataset, char **bytes,
+                                            size_t *size_bytes);
+/* Makes a dataset of packed bytes for the same images in `folder`. Trusts nothing in them: no path
+ * leads out of the folder. Errors: BAD_DATA, NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__dataset_unpack(const void *bytes, size_t size_bytes,
+                                              const char *folder, clm__dataset **dataset);
 
 /* A digest of class names, paths and labels in order: equal lists, equal digests. */
 uint64_t clm__dataset_digest(const clm__dataset *dataset);

@@ -16,7 +16,9 @@
 
 typedef struct check_job {
   clm__dataset *dataset;
-  bool strict;
+  const clm__dataset_check_config *config;
+  size_t part; /* samples part, part + parts, part + 2 parts ... are checked */
+  size_t parts;
   atomic_size_t next;
   atomic_size_t first_bad; /* the lowest index so far; count: none */
   pthread_mutex_t lock;
@@ -33,6 +35,16 @@ static void note_first_bad(check_job *job, size_t index)
   }
 }
 
+/* What rank 0 lists must be here too: a folder that is not shared is no matter of single files. */
+static clm_status require_listed(const check_job *job, clm_status status, const char *path)
+{
+  if (job->part == 0 || status != CLM_NO_INPUT) return CLM_OK;
+  const clm_error error = *clm_error_last();
+  CLM_FAIL(CLM_NO_INPUT,
+           "%s/%s is listed by rank 0 but not here (%s): every rank must see the same folder",
+           job->dataset->folder, path, error.message);
+}
+
 /* Decodes one sample; every sample belongs to one thread. */
 static clm_status check_one(check_job *job, clm__reader *reader, size_t index)
 {
@@ -45,6 +57,7 @@ static clm_status check_one(check_job *job, clm__reader *reader, size_t index)
   clm__reader_trim(reader);
   if (status == CLM_OK) return CLM_OK;
   if (!clm__reader_is_fault(status)) return clm__error_prefix(status, "%s: ", sample->path);
+  CLM_TRY(require_listed(job, status, sample->path));
   CLM_TRY(clm__mem_copy_text(clm_error_last()->message, &sample->fault));
   note_first_bad(job, index);
   return CLM_OK;
@@ -56,9 +69,9 @@ static void *run_check(void *argument)
   clm__reader reader = {0};
   clm_status status = CLM_OK;
   while (status == CLM_OK) {
-    const size_t index = atomic_fetch_add(&job->next, 1);
+    const size_t index = job->part + job->parts * atomic_fetch_add(&job->next, 1);
     if (index >= job->dataset->count) break;
-    if (job->strict && index > atomic_load(&job->first_bad)) break;
+    if (job->config->strict && index > atomic_load(&job->first_bad)) break;
     status = check_one(job, &reader, index);
     (void)pthread_mutex_lock(&job->lock);
     job->done++;
@@ -84,8 +97,15 @@ static void wait_a_moment(check_job *job)
   (void)pthread_cond_timedwait(&job->changed, &job->lock, &until);
 }
 
-static void follow_progress(check_job *job, const clm__dataset_check_config *config)
+static size_t count_part(const check_job *job)
 {
+  const size_t count = job->dataset->count;
+  return job->part < count ? clm__ceil_div(count - job->part, job->parts) : 0;
+}
+
+static void follow_progress(check_job *job)
+{
+  const clm__dataset_check_config *config = job->config;
   bool running = true;
   while (running) {
     (void)pthread_mutex_lock(&job->lock);
@@ -93,8 +113,7 @@ static void follow_progress(check_job *job, const clm__dataset_check_config *con
     running = job->running > 0;
     const size_t done = job->done;
     (void)pthread_mutex_unlock(&job->lock);
-    if (config->progress != NULL)
-      config->progress(config->progress_user, done, job->dataset->count);
+    if (config->progress != NULL) config->progress(config->progress_user, done, count_part(job));
   }
 }
 
@@ -115,14 +134,14 @@ static clm_status start_threads(check_job *job, clm__thread *threads, int count)
   return CLM_OK;
 }
 
-static clm_status run_threads(check_job *job, const clm__dataset_check_config *config)
+static clm_status run_threads(check_job *job)
 {
-  const int wanted = config->threads > 0 ? config->threads : clm__thread_processors();
-  const size_t useful = clm__min_size((size_t)wanted, job->dataset->count);
+  const int wanted = job->config->threads > 0 ? job->config->threads : clm__thread_processors();
+  const size_t useful = clm__min_size((size_t)wanted, count_part(job));
   clm__thread *threads = NULL;
   CLM_TRY(clm__mem_alloc(useful, sizeof *threads, &threads));
   clm_status status = start_threads(job, threads, (int)useful);
-  follow_progress(job, config);
+  follow_progress(job);
   for (size_t i = 0; i < useful; i++) clm__thread_join(&threads[i]);
   clm__mem_free(threads);
   if (status == CLM_OK && job->error.status != CLM_OK) status = clm__error_raise(&job->error);
@@ -172,12 +191,18 @@ static clm_status require_survivors(const clm__dataset *dataset, class_fate *fat
   return CLM_OK;
 }
 
-static clm_status judge(const clm__dataset *dataset, const check_job *job, const clm_log *log)
+static const clm__sample *find_first_bad(const clm__dataset *dataset)
 {
-  const size_t first_bad = atomic_load(&job->first_bad);
-  if (first_bad == dataset->count) return CLM_OK;
-  const clm__sample *bad = &dataset->samples[first_bad];
-  CLM_REQUIRE(!job->strict, CLM_BAD_DATA, "%s/%s: %s", dataset->folder, bad->path, bad->fault);
+  for (size_t i = 0; i < dataset->count; i++)
+    if (dataset->samples[i].fault != NULL) return &dataset->samples[i];
+  return NULL;
+}
+
+clm_status clm__dataset_judge(const clm__dataset *dataset, bool strict, const clm_log *log)
+{
+  const clm__sample *bad = find_first_bad(dataset);
+  if (bad == NULL) return CLM_OK;
+  CLM_REQUIRE(!strict, CLM_BAD_DATA, "%s/%s: %s", dataset->folder, bad->path, bad->fault);
   warn_of_faults(dataset, log);
   class_fate *fates = NULL;
   CLM_TRY(clm__mem_alloc((size_t)dataset->class_count + 1, sizeof *fates, &fates));
@@ -186,17 +211,24 @@ static clm_status judge(const clm__dataset *dataset, const check_job *job, const
   return status;
 }
 
-clm_status clm__dataset_check(clm__dataset *dataset, const clm__dataset_check_config *config)
+clm_status clm__dataset_check_part(clm__dataset *dataset, const clm__dataset_check_config *config,
+                                   size_t part, size_t parts)
 {
-  if (dataset->count == 0) return CLM_OK;
-  check_job job = {.dataset = dataset, .strict = config->strict};
+  CLM_ASSERT(part < parts);
+  check_job job = {.dataset = dataset, .config = config, .part = part, .parts = parts};
+  if (count_part(&job) == 0) return CLM_OK;
   atomic_init(&job.next, 0);
   atomic_init(&job.first_bad, dataset->count);
   (void)pthread_mutex_init(&job.lock, NULL);
   (void)pthread_cond_init(&job.changed, NULL);
-  clm_status status = run_threads(&job, config);
-  if (status == CLM_OK) status = judge(dataset, &job, config->log);
+  const clm_status status = run_threads(&job);
   (void)pthread_cond_destroy(&job.changed);
   (void)pthread_mutex_destroy(&job.lock);
   return status;
+}
+
+clm_status clm__dataset_check(clm__dataset *dataset, const clm__dataset_check_config *config)
+{
+  CLM_TRY(clm__dataset_check_part(dataset, config, 0, 1));
+  return clm__dataset_judge(dataset, config->strict, config->log);
 }
