@@ -42,6 +42,9 @@ void clm__model_file_fini(clm__model_file *file);
 /* Writes a .keras archive whole: temporary name, flush, rename. optim_state NULL: untrained.
  * extra NULL: the archive has Keras' three members only. Everything is borrowed. Errors: IO. */
 CLM_MUST_CHECK clm_status clm__model_file_write(const char *path, const clm__model_file *file);
+/* The same as bytes, taken by the caller (clm__mem_free). Errors: NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__model_file_pack(const clm__model_file *file, char **bytes,
+                                               size_t *size_bytes);
 
 /* The text of model.to_json() without compile_config. Taken by the caller. */
 CLM_MUST_CHECK clm_status clm__model_file_to_json(const clm__graph *graph, char **text);

@@ -61,27 +61,41 @@ static clm_status make_parts(const clm__model_file *file, parts *made)
   return file->extra == NULL ? CLM_OK : clm__model_extra_write(file, &made->extra);
 }
 
-static clm_status pack(const char *path, const parts *made)
+static void free_parts(parts *made)
 {
-  clm__zip_member members[4] = {
-      {"metadata.json", made->metadata, strlen(made->metadata)},
-      {"config.json", made->config, strlen(made->config)},
-      {"model.weights.h5", made->weights, made->weights_bytes},
-  };
-  size_t count = 3;
-  if (made->extra != NULL)
-    members[count++] = (clm__zip_member){CLM__EXTRA_MEMBER, made->extra, strlen(made->extra)};
-  return clm__zip_write(path, members, count);
+  clm__mem_free(made->extra);
+  clm__mem_free(made->weights);
+  clm__mem_free(made->config);
+  clm__mem_free(made->metadata);
+}
+
+static size_t list_members(const parts *made, clm__zip_member members[4])
+{
+  members[0] = (clm__zip_member){"metadata.json", made->metadata, strlen(made->metadata)};
+  members[1] = (clm__zip_member){"config.json", made->config, strlen(made->config)};
+  members[2] = (clm__zip_member){"model.weights.h5", made->weights, made->weights_bytes};
+  if (made->extra == NULL) return 3;
+  members[3] = (clm__zip_member){CLM__EXTRA_MEMBER, made->extra, strlen(made->extra)};
+  return 4;
+}
+
+clm_status clm__model_file_pack(const clm__model_file *file, char **bytes, size_t *size_bytes)
+{
+  parts made = {0};
+  clm__zip_member members[4];
+  clm_status status = make_parts(file, &made);
+  if (status == CLM_OK)
+    status = clm__zip_pack(members, list_members(&made, members), bytes, size_bytes);
+  free_parts(&made);
+  return status;
 }
 
 clm_status clm__model_file_write(const char *path, const clm__model_file *file)
 {
   parts made = {0};
+  clm__zip_member members[4];
   clm_status status = make_parts(file, &made);
-  if (status == CLM_OK) status = pack(path, &made);
-  clm__mem_free(made.extra);
-  clm__mem_free(made.weights);
-  clm__mem_free(made.config);
-  clm__mem_free(made.metadata);
+  if (status == CLM_OK) status = clm__zip_write(path, members, list_members(&made, members));
+  free_parts(&made);
   return status;
 }

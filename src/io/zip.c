@@ -208,7 +208,8 @@ static clm_status unload(zip_source_t *source, char **bytes, size_t *size_bytes)
   return CLM_OK;
 }
 
-clm_status clm__zip_write(const char *path, const clm__zip_member *members, size_t count)
+clm_status clm__zip_pack(const clm__zip_member *members, size_t count, char **bytes,
+                         size_t *size_bytes)
 {
   zip_error_t error;
   zip_error_init(&error);
@@ -217,12 +218,18 @@ clm_status clm__zip_write(const char *path, const clm__zip_member *members, size
   if (target == NULL) status = fail(&error, CLM_NO_MEMORY, "packing an archive");
   zip_error_fini(&error);
   if (status != CLM_OK) return status;
+  status = pack(target, members, count);
+  if (status == CLM_OK) status = unload(target, bytes, size_bytes);
+  zip_source_free(target);
+  return status;
+}
+
+clm_status clm__zip_write(const char *path, const clm__zip_member *members, size_t count)
+{
   char *bytes = NULL;
   size_t size_bytes = 0;
-  status = pack(target, members, count);
-  if (status == CLM_OK) status = unload(target, &bytes, &size_bytes);
-  zip_source_free(target);
-  if (status == CLM_OK) status = clm__file_write(path, bytes, size_bytes);
+  CLM_TRY(clm__zip_pack(members, count, &bytes, &size_bytes));
+  const clm_status status = clm__file_write(path, bytes, size_bytes);
   clm__mem_free(bytes);
   return status;
 }

@@ -31,8 +31,12 @@ typedef struct clm__zip_member {
   size_t size_bytes;
 } clm__zip_member;
 
-/* Packs members in this order, stored as they are, as Keras does; then the archive is written whole
- * (clm__file_write). Errors: NO_MEMORY, IO. */
+/* Packs members in this order, stored as they are, as Keras does. The archive is taken by the
+ * caller (clm__mem_free). Errors: NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__zip_pack(const clm__zip_member *members, size_t count, char **bytes,
+                                        size_t *size_bytes);
+
+/* The same, written whole (clm__file_write). Errors: NO_MEMORY, IO. */
 CLM_MUST_CHECK clm_status clm__zip_write(const char *path, const clm__zip_member *members,
                                          size_t count);
 

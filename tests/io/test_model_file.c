@@ -88,6 +88,28 @@ static size_t optimizer_params(const clm__model_file *file)
   return 2 + trained * (size_t)file->optim_state->slot_count;
 }
 
+static void a_model_travels_as_bytes(void **state)
+{
+  (void)state;
+  clm__model_file file = read_golden("train/after12.keras");
+  clm__model_file copy = {0};
+  char *bytes = NULL;
+  size_t size_bytes = 0;
+  assert_int_equal(clm__model_file_pack(&file, &bytes, &size_bytes), CLM_OK);
+  assert_int_equal(clm__model_file_read_bytes(bytes, size_bytes, NULL, &copy), CLM_OK);
+  assert_int_equal(copy.weights->elements, file.weights->elements);
+  assert_memory_equal(copy.weights->values, file.weights->values,
+                      file.weights->elements * sizeof(float));
+  const clm__optim_state *optim = file.optim_state;
+  assert_int_equal(copy.optim_state->iterations, optim->iterations);
+  for (int i = 0; i < optim->slot_count; i++)
+    assert_memory_equal(copy.optim_state->slots[i], optim->slots[i],
+                        optim->elements * sizeof(float));
+  clm__model_file_fini(&copy);
+  clm__model_file_fini(&file);
+  clm__mem_free(bytes);
+}
+
 static void assert_golden_summary(const char *name)
 {
   char path[256];
@@ -242,6 +264,7 @@ int main(void)
       cmocka_unit_test(the_seed_model_is_read),
       cmocka_unit_test(an_uncompiled_model_is_read),
       cmocka_unit_test(trained_weights_are_read_bit_by_bit),
+      cmocka_unit_test(a_model_travels_as_bytes),
       cmocka_unit_test(frozen_layers_and_amsgrad_are_read),
       cmocka_unit_test(summaries_are_those_of_keras),
       cmocka_unit_test(what_is_not_supported_is_named),
