@@ -18,9 +18,10 @@ typedef struct letter {
 
 struct post {
   pthread_mutex_t lock;
-  letter *letters; /* in the order of sending */
+  letter *letters;        /* in the order of sending */
+  clm__message_set *sets; /* all there are: a failed comm leaves its own to the network */
   uint64_t random;
-  bool is_broken;
+  int broken_rank; /* -1: none yet */
 };
 
 struct clm__link {
@@ -29,7 +30,9 @@ struct clm__link {
 };
 
 struct clm__message_set {
-  clm__link *link;
+  clm__message_set *next;
+  struct post *post;
+  int rank;
   clm__message *messages;
   size_t count;
   bool *is_missing;
@@ -46,21 +49,36 @@ static clm_status create_set(clm__link *link, const clm__message *messages, size
                              clm__message_set **set)
 {
   clm__message_set *made = claim(sizeof *made);
-  made->link = link;
+  made->post = link->all->post;
+  made->rank = link->rank;
   made->count = count;
   made->messages = claim(count * sizeof *messages);
   if (count > 0) memcpy(made->messages, messages, count * sizeof *messages);
   made->is_missing = claim(count);
+  (void)pthread_mutex_lock(&made->post->lock);
+  made->next = made->post->sets;
+  made->post->sets = made;
+  (void)pthread_mutex_unlock(&made->post->lock);
   *set = made;
   return CLM_OK;
+}
+
+static void free_set(clm__message_set *set)
+{
+  free(set->is_missing);
+  free(set->messages);
+  free(set);
 }
 
 static void destroy_set(clm__message_set *set)
 {
   if (set == NULL) return;
-  free(set->is_missing);
-  free(set->messages);
-  free(set);
+  (void)pthread_mutex_lock(&set->post->lock);
+  clm__message_set **at = &set->post->sets;
+  while (*at != set) at = &(*at)->next;
+  *at = set->next;
+  (void)pthread_mutex_unlock(&set->post->lock);
+  free_set(set);
 }
 
 static void post_letter(struct post *post, int from, const clm__message *message)
@@ -78,11 +96,11 @@ static void post_letter(struct post *post, int from, const clm__message *message
 
 static clm_status start_set(clm__message_set *set)
 {
-  struct post *const post = set->link->all->post;
+  struct post *const post = set->post;
   (void)pthread_mutex_lock(&post->lock);
   for (size_t i = 0; i < set->count; i++) {
     set->is_missing[i] = true;
-    if (!set->messages[i].is_receive) post_letter(post, set->link->rank, &set->messages[i]);
+    if (!set->messages[i].is_receive) post_letter(post, set->rank, &set->messages[i]);
   }
   (void)pthread_mutex_unlock(&post->lock);
   return CLM_OK;
@@ -108,10 +126,10 @@ static bool flip_coin(struct post *post)
 
 static bool try_message(clm__message_set *set, const clm__message *message)
 {
-  struct post *const post = set->link->all->post;
+  struct post *const post = set->post;
   if (!flip_coin(post)) return false;
   if (!message->is_receive) return true;
-  letter *const found = take_letter(post, set->link->rank, message);
+  letter *const found = take_letter(post, set->rank, message);
   if (found == NULL) return false;
   memcpy(message->bytes, found->bytes, found->size_bytes);
   free(found);
@@ -120,10 +138,10 @@ static bool try_message(clm__message_set *set, const clm__message *message)
 
 static clm_status test_set(clm__message_set *set, bool *moved, bool *done)
 {
-  world *const all = set->link->all;
+  struct post *const post = set->post;
   bool complete = true;
-  (void)pthread_mutex_lock(&all->post->lock);
-  const bool is_broken = all->post->is_broken && set->link->rank == all->broken_rank;
+  (void)pthread_mutex_lock(&post->lock);
+  const bool is_broken = post->broken_rank == set->rank;
   for (size_t i = 0; !is_broken && i < set->count; i++) {
     if (set->is_missing[i] && try_message(set, &set->messages[i])) {
       set->is_missing[i] = false;
@@ -131,7 +149,7 @@ static clm_status test_set(clm__message_set *set, bool *moved, bool *done)
     }
     complete = complete && !set->is_missing[i];
   }
-  (void)pthread_mutex_unlock(&all->post->lock);
+  (void)pthread_mutex_unlock(&post->lock);
   CLM_REQUIRE(!is_broken, CLM_PEER_FAILED, "the cable is out");
   *done = complete;
   return CLM_OK;
@@ -173,7 +191,7 @@ static void *run_rank(void *argument)
 
 bool run_world(world *all)
 {
-  struct post post = {.lock = PTHREAD_MUTEX_INITIALIZER, .random = all->seed};
+  struct post post = {.lock = PTHREAD_MUTEX_INITIALIZER, .random = all->seed, .broken_rank = -1};
   rank_thread threads[WORLD_MAX] = {0};
   bool result = true;
   all->post = &post;
@@ -193,6 +211,11 @@ bool run_world(world *all)
     free(post.letters);
     post.letters = next;
   }
+  while (post.sets != NULL) {
+    clm__message_set *const next = post.sets->next;
+    free_set(post.sets);
+    post.sets = next;
+  }
   all->post = NULL;
   return result;
 }
@@ -200,6 +223,6 @@ bool run_world(world *all)
 void break_network(world *all)
 {
   (void)pthread_mutex_lock(&all->post->lock);
-  all->post->is_broken = true;
+  all->post->broken_rank = all->broken_rank;
   (void)pthread_mutex_unlock(&all->post->lock);
 }
