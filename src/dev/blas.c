@@ -5,13 +5,19 @@
 
 #include <clblast_c.h>
 
-/* A parameter of a kernel of CLBlast. */
-typedef struct parameter {
-  const char *name;
-  size_t value;
-} parameter;
+#include <stdlib.h>
+#include <string.h>
 
-#define PARAMETERS_MAX 16
+#define PARAMETERS_MAX 24
+#define NAME_SIZE 32
+#define ROUTINE_PREFIX "XGEMM_" /* of parameters that choose among CLBlast's kernels */
+
+/* Parameters of one of CLBlast's kernels. */
+typedef struct parameters {
+  char names[PARAMETERS_MAX][NAME_SIZE];
+  size_t values[PARAMETERS_MAX];
+  size_t count;
+} parameters;
 
 static clm_status check_code(const clm__device *device, CLBlastStatusCode code, const char *call)
 {
@@ -22,17 +28,13 @@ static clm_status check_code(const clm__device *device, CLBlastStatusCode code, 
            device->info.name, call, (int)code);
 }
 
-static clm_status override(clm__device *device, const char *kernel, const parameter *parameters,
-                           size_t count)
+static clm_status override(clm__device *device, const char *kernel, const parameters *set)
 {
   const char *names[PARAMETERS_MAX];
-  size_t values[PARAMETERS_MAX];
-  for (size_t i = 0; i < count; i++) {
-    names[i] = parameters[i].name;
-    values[i] = parameters[i].value;
-  }
+  if (set->count == 0) return CLM_OK;
+  for (size_t i = 0; i < set->count; i++) names[i] = set->names[i];
   const CLBlastStatusCode code = CLBlastOverrideParameters(
-      device->handle, kernel, CLBlastPrecisionSingle, count, names, values);
+      device->handle, kernel, CLBlastPrecisionSingle, set->count, names, set->values);
   if (code != CLBlastInvalidOverrideKernel && code != CLBlastMissingOverrideParameter)
     return check_code(device, code, "CLBlastOverrideParameters");
   clm__log(device->log, CLM_LOG_DETAIL,
@@ -41,37 +43,85 @@ static clm_status override(clm__device *device, const char *kernel, const parame
   return CLM_OK;
 }
 
-/* CLBlast's own parameters are for GPUs: groups of many items and tiles in local memory. On a CPU
- * one item a group with a register tile of two vectors by twelve (six where vectors are short and
- * registers few) is several times faster; docs/devices.md has the numbers. */
-static clm_status override_all(clm__device *device)
+/* Takes the words of "KWG=16 XGEMM_...=1" that belong to the routine, or the others. */
+static clm_status read_parameters(const char *text, bool of_routine, parameters *set)
 {
-  const bool is_wide = device->info.vector_width >= 16;
-  const size_t vector = is_wide ? 16 : device->info.vector_width >= 8 ? 8 : 4;
-  const parameter gemm[] = {{"GEMMK", 0},        {"KREG", 1},
-                            {"KWG", 16},         {"KWI", 1},
-                            {"MDIMA", 1},        {"MDIMC", 1},
-                            {"MWG", 2 * vector}, {"NDIMB", 1},
-                            {"NDIMC", 1},        {"NWG", is_wide ? 12 : 6},
-                            {"SA", 0},           {"SB", 0},
-                            {"STRM", 0},         {"STRN", 0},
-                            {"VWM", vector},     {"VWN", is_wide ? 4 : 2}};
-  const parameter routine[] = {{"XGEMM_MIN_INDIRECT_SIZE", 1}};
-  CLM_TRY(override(device, "Xgemm", gemm, sizeof gemm / sizeof gemm[0]));
-  return override(device, "GemmRoutine", routine, sizeof routine / sizeof routine[0]);
+  *set = (parameters){0};
+  for (text += strspn(text, " "); *text != '\0'; text += strspn(text, " ")) {
+    const size_t length = strcspn(text, " ");
+    const size_t name = strcspn(text, "= ");
+    if ((strncmp(text, ROUTINE_PREFIX, sizeof ROUTINE_PREFIX - 1) == 0) == of_routine) {
+      CLM_REQUIRE(set->count < PARAMETERS_MAX && name < NAME_SIZE && name < length, CLM_BAD_DATA,
+                  "\"%.*s\" is no parameter of matrix products, or there are too many", (int)length,
+                  text);
+      memcpy(set->names[set->count], text, name);
+      set->values[set->count++] = strtoul(text + name + 1, NULL, 10);
+    }
+    text += length;
+  }
+  return CLM_OK;
+}
+
+/* Overriding makes CLBlast forget the kernels it has compiled. */
+clm_status clm__blas_use(clm__device *device, const char *text)
+{
+  parameters kernel, routine;
+  CLM_TRY(read_parameters(text, false, &kernel));
+  CLM_TRY(read_parameters(text, true, &routine));
+  CLM_TRY(override(device, "Xgemm", &kernel));
+  return override(device, "GemmRoutine", &routine);
+}
+
+/* CLBlast's own parameters are for GPUs, where they were measured: groups of many items and tiles
+ * in local memory. On a CPU one item a group with a register tile is several times faster, and the
+ * tiles differ in how many vectors (MWG / VWM) and columns (NWG) they hold. */
+#define ONE_ITEM "GEMMK=0 KREG=1 KWI=1 MDIMA=1 MDIMC=1 NDIMB=1 NDIMC=1 SA=0 SB=0 STRM=0 STRN=0 "
+#define ALWAYS " XGEMM_MIN_INDIRECT_SIZE=1"
+
+const char *const *clm__blas_candidates(const clm__device_info *info)
+{
+  static const char *const wide[] = {ONE_ITEM "KWG=16 MWG=32 NWG=12 VWM=16 VWN=4" ALWAYS,
+                                     ONE_ITEM "KWG=32 MWG=32 NWG=12 VWM=16 VWN=4" ALWAYS,
+                                     ONE_ITEM "KWG=16 MWG=48 NWG=8 VWM=16 VWN=4" ALWAYS,
+                                     ONE_ITEM "KWG=16 MWG=64 NWG=6 VWM=16 VWN=2" ALWAYS, NULL};
+  static const char *const medium[] = {ONE_ITEM "KWG=16 MWG=16 NWG=6 VWM=8 VWN=2" ALWAYS,
+                                       ONE_ITEM "KWG=32 MWG=16 NWG=6 VWM=8 VWN=2" ALWAYS,
+                                       ONE_ITEM "KWG=16 MWG=24 NWG=4 VWM=8 VWN=4" ALWAYS, NULL};
+  static const char *const narrow[] = {ONE_ITEM "KWG=16 MWG=8 NWG=6 VWM=4 VWN=2" ALWAYS,
+                                       ONE_ITEM "KWG=16 MWG=12 NWG=4 VWM=4 VWN=4" ALWAYS, NULL};
+  static const char *const none[] = {NULL};
+  if (info->kind != CLM__DEVICE_CPU) return none;
+  if (info->vector_width >= 16) return wide;
+  return info->vector_width >= 8 ? medium : narrow;
 }
 
 /* CLBlast keeps programs by the address of their context. A later context may get the same address
  * and would be given programs of one that is gone, so they go with the device. */
 static void forget_programs(void) { (void)CLBlastClearCache(); }
 
-/* Overriding makes CLBlast forget the kernels it has compiled: once is enough. */
-clm_status clm__blas_prepare(clm__device *device)
+static clm_status use_recorded(clm__device *device, const clm__tune *tune)
+{
+  clm__tune_values values;
+  clm__tune_find(tune, &device->info, CLM__BLAS_OP, "*", &values);
+  return strcmp(values.variant, CLM__BLAS_VARIANT) == 0 ? clm__blas_use(device, values.defines)
+                                                        : CLM_OK;
+}
+
+static clm_status use_shipped(clm__device *device)
+{
+  clm__tune *shipped = NULL;
+  CLM_TRY(clm__tune_open_shipped(&shipped));
+  const clm_status status = use_recorded(device, shipped);
+  clm__tune_close(shipped);
+  return status;
+}
+
+clm_status clm__blas_prepare(clm__device *device, const clm__tune *tune)
 {
   clm_status status = CLM_OK;
   (void)pthread_mutex_lock(&device->lock);
-  if (!device->is_blas_prepared && device->info.kind == CLM__DEVICE_CPU)
-    status = override_all(device);
+  if (!device->is_blas_prepared)
+    status = tune != NULL ? use_recorded(device, tune) : use_shipped(device);
   if (status == CLM_OK) device->is_blas_prepared = true;
   device->forget = forget_programs;
   (void)pthread_mutex_unlock(&device->lock);

@@ -2,7 +2,7 @@
 #ifndef CLM_DEV_BLAS_H
 #define CLM_DEV_BLAS_H
 
-#include "dev/device.h"
+#include "dev/tune.h"
 
 /* c[m,n] = alpha * op(a)[m,k] * op(b)[k,n] + beta * c, row-major, leading dimensions in elements.
  */
@@ -16,10 +16,23 @@ typedef struct clm__gemm {
   size_t lda, ldb, ldc;                /* 0: dense */
 } clm__gemm;
 
-/* Sets CLBlast's parameters where better ones are known than its own (CPUs), the first time it is
- * called for a device; before any other call. A CLBlast that refuses them is told as a DETAIL and
- * keeps its own. Threads: any. Errors: DEVICE_FAILED. */
-CLM_MUST_CHECK clm_status clm__blas_prepare(clm__device *device);
+/* The op and the variant that CLBlast's parameters go by in files of tuning values; the shape is
+ * "*", since CLBlast keeps one set of parameters a device. */
+#define CLM__BLAS_OP "gemm"
+#define CLM__BLAS_VARIANT "clblast"
+
+/* Sets CLBlast's parameters as the tuning values have them (tune NULL: the shipped ones), the first
+ * time it is called for a device; before any other call. Where there are none CLBlast keeps its
+ * own. Threads: any. Errors: those of clm__blas_use. */
+CLM_MUST_CHECK clm_status clm__blas_prepare(clm__device *device, const clm__tune *tune);
+
+/* Sets other parameters, "KWG=16 MWG=32 ...", while nothing is enqueued. A CLBlast that refuses
+ * them as a whole is told as a DETAIL and keeps those it had. Errors: BAD_DATA (more than CLBlast
+ * has), DEVICE_FAILED. */
+CLM_MUST_CHECK clm_status clm__blas_use(clm__device *device, const char *parameters);
+
+/* Parameters worth trying on a device; ends with NULL. Static storage. */
+const char *const *clm__blas_candidates(const clm__device_info *info);
 
 /* The bytes of scratch that clm__blas_gemm needs for such a product, 0 where none; depends on
  * sizes, offsets and leading dimensions, not on the buffers. Errors: DEVICE_FAILED, INTERNAL (a

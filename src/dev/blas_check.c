@@ -122,7 +122,7 @@ clm_status clm__blas_check(clm__device *device, bool is_full, clm__blas_verdict 
                                     {1024, 1024, 96}};
   const size_t count = is_full ? sizeof sizes / sizeof sizes[0] : 1;
   clm__blas_verdict found = {0};
-  CLM_TRY(clm__blas_prepare(device));
+  CLM_TRY(clm__blas_prepare(device, NULL));
   for (size_t i = 0; i < count; i++) CLM_TRY(check_transposes(device, sizes[i], &found));
   found.is_right = found.worst_error <= CLM__BLAS_TOLERANCE;
   *verdict = found;

@@ -65,13 +65,10 @@ static clm_status load_file(const char *path, char **text)
   return clm__file_read(path, FILE_MAX, text, &size);
 }
 
-static clm_status fill(clm__tune *tune, const char *path)
+static clm_status add_users(clm__tune *tune, const char *path)
 {
   char *text = NULL;
-  const char *shipped = clm__source_find("tuning.txt");
-  CLM_REQUIRE(shipped != NULL, CLM_INTERNAL, "the shipped tuning values are missing");
   CLM_TRY(find_path(path, &tune->path));
-  CLM_TRY(read_text(tune, shipped, "the shipped tuning.txt", false));
   CLM_TRY(load_file(tune->path, &text));
   if (text == NULL) return CLM_OK;
   const clm_status status = read_text(tune, text, tune->path, true);
@@ -79,11 +76,26 @@ static clm_status fill(clm__tune *tune, const char *path)
   return status;
 }
 
+clm_status clm__tune_open_shipped(clm__tune **tune)
+{
+  clm__tune *opened = NULL;
+  const char *shipped = clm__source_find("tuning.txt");
+  CLM_REQUIRE(shipped != NULL, CLM_INTERNAL, "the shipped tuning values are missing");
+  CLM_TRY(clm__mem_alloc(1, sizeof *opened, &opened));
+  const clm_status status = read_text(opened, shipped, "the shipped tuning.txt", false);
+  if (status != CLM_OK) {
+    clm__tune_close(opened);
+    return status;
+  }
+  *tune = opened;
+  return CLM_OK;
+}
+
 clm_status clm__tune_open(const char *path, clm__tune **tune)
 {
   clm__tune *opened = NULL;
-  CLM_TRY(clm__mem_alloc(1, sizeof *opened, &opened));
-  const clm_status status = fill(opened, path);
+  CLM_TRY(clm__tune_open_shipped(&opened));
+  const clm_status status = add_users(opened, path);
   if (status != CLM_OK) {
     clm__tune_close(opened);
     return status;
@@ -124,6 +136,22 @@ void clm__tune_find(const clm__tune *tune, const clm__device_info *info, const c
     *values = tune->entries[i].values;
   }
 }
+
+bool clm__tune_has(const clm__tune *tune, const clm__device_info *info, const char *op_pass,
+                   const char *shape)
+{
+  char device[CLM__TUNE_DEVICE_SIZE];
+  clm__tune_device_word(info, device);
+  for (size_t i = 0; i < tune->count; i++) {
+    const clm__tune_entry *entry = &tune->entries[i];
+    if (entry->is_users && strcmp(entry->op_pass, op_pass) == 0 &&
+        strcmp(entry->shape, shape) == 0 && strcmp(entry->device, device) == 0)
+      return true;
+  }
+  return false;
+}
+
+const char *clm__tune_path(const clm__tune *tune) { return tune->path; }
 
 static bool is_same_key(const clm__tune_entry *a, const clm__tune_entry *b)
 {
@@ -177,7 +205,7 @@ done:
 clm_status clm__tune_record(clm__tune *tune, const clm__device_info *info, const char *op_pass,
                             const char *shape, const clm__tune_values *values)
 {
-  char device[128], line[512];
+  char device[CLM__TUNE_DEVICE_SIZE], line[1024];
   clm__tune_entry entry;
   const char *reason = NULL;
   CLM_REQUIRE(tune->path != NULL, CLM_IO,

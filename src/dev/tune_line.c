@@ -90,18 +90,32 @@ void clm__tune_line_read(const char *line, size_t length, clm__tune_entry *entry
     *reason = "what follows the variant is not NAME=number";
 }
 
-void clm__tune_device_word(const clm__device_info *info, char word[128])
+/* What a line cannot hold becomes a blank. */
+static void mend(char *word)
 {
-  snprintf(word, 128, "%s", info->name);
   for (char *c = word; *c != '\0'; c++)
     if (*c == '|' || *c == '*' || *c == '\n') *c = ' ';
 }
 
-static bool is_kind(const char *word, clm__device_kind kind)
+static void name_word(const clm__device_info *info, char word[CLM__TUNE_DEVICE_SIZE])
+{
+  (void)snprintf(word, CLM__TUNE_DEVICE_SIZE, "%s", info->name);
+  mend(word);
+}
+
+void clm__tune_device_word(const clm__device_info *info, char word[CLM__TUNE_DEVICE_SIZE])
+{
+  const char *driver = info->driver_version;
+  (void)snprintf(word, CLM__TUNE_DEVICE_SIZE, "%s%s%s", info->name,
+                 driver[0] != '\0' ? ", driver " : "", driver);
+  mend(word);
+}
+
+static const char *kind_word(clm__device_kind kind)
 {
   static const char *const names[] = {
       [CLM__DEVICE_CPU] = "cpu", [CLM__DEVICE_GPU] = "gpu", [CLM__DEVICE_ACCELERATOR] = "acc"};
-  return strcasecmp(word, names[kind]) == 0;
+  return names[kind];
 }
 
 /* "VENDOR/kind" */
@@ -109,20 +123,32 @@ static bool is_vendor_kind(const char *word, const clm__device_info *info)
 {
   char vendor[128];
   const char *slash = strrchr(word, '/');
-  if (slash == NULL || slash == word || !is_kind(slash + 1, info->kind)) return false;
-  snprintf(vendor, sizeof vendor, "%.*s", (int)(slash - word), word);
+  if (slash == NULL || slash == word || strcasecmp(slash + 1, kind_word(info->kind)) != 0)
+    return false;
+  (void)snprintf(vendor, sizeof vendor, "%.*s", (int)(slash - word), word);
   return clm__device_text_has(info->vendor, vendor);
+}
+
+/* "cpu:16" */
+static bool is_kind_width(const char *word, const clm__device_info *info)
+{
+  char wanted[32];
+  (void)snprintf(wanted, sizeof wanted, "%s:%d", kind_word(info->kind), info->vector_width);
+  return strcasecmp(word, wanted) == 0;
 }
 
 int clm__tune_device_rank(const char *word, const clm__device_info *info)
 {
-  char name[128];
+  char name[CLM__TUNE_DEVICE_SIZE], exact[CLM__TUNE_DEVICE_SIZE];
   const size_t length = strlen(word);
-  clm__tune_device_word(info, name);
+  name_word(info, name);
+  clm__tune_device_word(info, exact);
+  if (strcasecmp(word, exact) == 0) return 1001;
   if (strcasecmp(word, name) == 0) return 1000;
   if (strcmp(word, "*") == 0) return 1;
-  if (word[length - 1] == '*' && strncasecmp(word, name, length - 1) == 0)
+  if (word[length - 1] == '*' && strncasecmp(word, exact, length - 1) == 0)
     return 100 + (int)length; /* the longer, the more precise */
-  if (is_vendor_kind(word, info)) return 3;
-  return is_kind(word, info->kind) ? 2 : 0;
+  if (is_vendor_kind(word, info)) return 4;
+  if (is_kind_width(word, info)) return 3;
+  return strcasecmp(word, kind_word(info->kind)) == 0 ? 2 : 0;
 }

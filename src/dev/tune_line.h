@@ -4,10 +4,12 @@
 
 #include "dev/tune.h"
 
+#define CLM__TUNE_DEVICE_SIZE 288
+
 typedef struct clm__tune_entry {
-  char op_pass[64];
-  char shape[64];
-  char device[128];
+  char op_pass[CLM__TUNE_WORD_SIZE];
+  char shape[CLM__TUNE_WORD_SIZE];
+  char device[CLM__TUNE_DEVICE_SIZE];
   clm__tune_values values;
   bool is_users; /* from the user's file */
 } clm__tune_entry;
@@ -20,7 +22,7 @@ void clm__tune_line_read(const char *line, size_t length, clm__tune_entry *entry
 /* How precisely the device word of a line names a device: 0 where it does not. */
 int clm__tune_device_rank(const char *word, const clm__device_info *info);
 
-/* The word that names exactly this device. */
-void clm__tune_device_word(const clm__device_info *info, char word[128]);
+/* The word that names exactly this device and driver: "NAME, driver VERSION". */
+void clm__tune_device_word(const clm__device_info *info, char word[CLM__TUNE_DEVICE_SIZE]);
 
 #endif

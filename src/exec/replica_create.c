@@ -83,7 +83,7 @@ static clm_status mend_products(clm__replica *replica)
     if (runners[i] != NULL && clm__runner_uses_blas(runners[i])) uses_blas = true;
   if (!uses_blas) return CLM_OK;
   clm__blas_verdict verdict;
-  CLM_TRY(clm__blas_prepare(replica->device));
+  CLM_TRY(clm__blas_prepare(replica->device, replica->config.tune));
   CLM_TRY(clm__blas_check(replica->device, false, &verdict));
   if (verdict.is_right) return CLM_OK;
   clm__log(

@@ -127,7 +127,6 @@ static clm_status add_kernels(clm__instance *instance, const char *options, cons
 static clm_status prepare(clm__instance *instance)
 {
   layout made;
-  CLM_TRY(clm__blas_prepare(instance->device));
   CLM_TRY(make_layout(instance, &made));
   clm__str options = {0};
   clm_status status = clm__conv2d_add_options(&made.geometry, &options);

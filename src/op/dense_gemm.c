@@ -58,7 +58,6 @@ static clm_status prepare(clm__instance *instance)
   int rows = 0;
   size_t scratch = 0;
   CLM_TRY(clm__dense_rows(instance->problem, &rows));
-  CLM_TRY(clm__blas_prepare(instance->device));
   CLM_TRY(find_scratch(instance, &sizes, rows, &scratch));
   clm__dense_options(&sizes, options);
   instance->workspace_bytes = scratch;

@@ -1,6 +1,7 @@
 #include "op/variant.h"
 
 #include "base/str.h"
+#include "dev/blas.h"
 #include "op/build.h"
 
 #include <stdio.h>
@@ -62,24 +63,28 @@ static clm_status refuse_forced(const clm__instance *instance, const char *force
   return status;
 }
 
-/* Reads the recorded values under the key "conv2d.fwd", "180x180x3-16": shape of the first input
- * and channels of the output. */
-static void find_tuning(const clm__instance *instance, const clm__tune *tune,
-                        clm__tune_values *values)
+/* Shapes of input and output, and the window of weights, if any: together they tell kernel size and
+ * strides as well. */
+void clm__variant_key_of(const clm__problem *problem, clm__pass pass, clm__variant_key *key)
 {
-  const clm__problem *problem = instance->problem;
-  const clm__shape *output = &problem->spec.output;
-  char pass[64], input[CLM__SHAPE_TEXT_SIZE], shape[CLM__SHAPE_TEXT_SIZE + 16];
-  snprintf(pass, sizeof pass, "%s.%s", problem->op->name, clm__pass_name(instance->pass));
-  snprintf(shape, sizeof shape, "%s-%d", clm__shape_text(&problem->inputs[0], input),
-           output->rank > 0 ? output->dims[output->rank - 1] : 1);
-  clm__tune_find(tune, &instance->device->info, pass, shape, values);
+  char input[CLM__SHAPE_TEXT_SIZE], output[CLM__SHAPE_TEXT_SIZE], window[32] = "";
+  const clm__shape *weights = &problem->spec.params[0].shape;
+  if (problem->spec.param_count > 0 && weights->rank == 4)
+    (void)snprintf(window, sizeof window, "/%dx%d", weights->dims[0], weights->dims[1]);
+  (void)snprintf(key->op_pass, sizeof key->op_pass, "%s.%s", problem->op->name,
+                 clm__pass_name(pass));
+  const int length = snprintf(key->shape, sizeof key->shape, "%s-%s%s",
+                              clm__shape_text(&problem->inputs[0], input),
+                              clm__shape_text(&problem->spec.output, output), window);
+  CLM_ASSERT(length > 0 && (size_t)length < sizeof key->shape);
 }
 
 static clm_status choose(clm__instance *instance, const clm__tune *tune, const char *forced)
 {
   clm__tune_values values = {0};
-  find_tuning(instance, tune, &values);
+  clm__variant_key key;
+  clm__variant_key_of(instance->problem, instance->pass, &key);
+  clm__tune_find(tune, &instance->device->info, key.op_pass, key.shape, &values);
   const char *recorded = values.variant[0] != '\0' ? values.variant : NULL;
   const clm__variant *variant = NULL;
   if (forced != NULL) {
@@ -95,6 +100,14 @@ static clm_status choose(clm__instance *instance, const clm__tune *tune, const c
   return CLM_OK;
 }
 
+static clm_status finish_init(clm__instance *instance, clm_status status)
+{
+  if (status == CLM_OK) status = instance->variant->prepare(instance);
+  if (status == CLM_OK) return CLM_OK;
+  clm__instance_fini(instance);
+  return clm__error_pass(status, __FILE__, __LINE__, __func__);
+}
+
 clm_status clm__instance_init(clm__instance *instance, const clm__problem *problem, clm__pass pass,
                               clm__device *device, const clm__tune *tune, const char *forced)
 {
@@ -102,10 +115,20 @@ clm_status clm__instance_init(clm__instance *instance, const clm__problem *probl
   CLM_ASSERT(problem->batch_max >= 1);
   *instance = (clm__instance){.problem = problem, .pass = pass, .device = device};
   clm_status status = choose(instance, tune, forced);
-  if (status == CLM_OK) status = instance->variant->prepare(instance);
-  if (status == CLM_OK) return CLM_OK;
-  clm__instance_fini(instance);
-  return clm__error_pass(status, __FILE__, __LINE__, __func__);
+  if (status == CLM_OK && instance->variant->uses_blas) status = clm__blas_prepare(device, tune);
+  return finish_init(instance, status);
+}
+
+clm_status clm__instance_init_with(clm__instance *instance, const clm__problem *problem,
+                                   clm__pass pass, clm__device *device,
+                                   const clm__tune_values *values)
+{
+  CLM_ASSERT(clm__problem_has_pass(problem, pass));
+  *instance =
+      (clm__instance){.problem = problem, .pass = pass, .device = device, .tuning = *values};
+  instance->variant = find_usable(instance, values->variant);
+  if (instance->variant == NULL) return refuse_forced(instance, values->variant);
+  return finish_init(instance, CLM_OK);
 }
 
 void clm__instance_fini(clm__instance *instance)
@@ -114,12 +137,22 @@ void clm__instance_fini(clm__instance *instance)
   *instance = (clm__instance){0};
 }
 
-/* Adds the values "TILE=4 VEC=8" as "-DTILE=4 -DVEC=8". */
+/* Whether the options have "-DNAME=" for the define that begins with NAME. */
+static bool has_define(const char *options, const char *define)
+{
+  char word[CLM__TUNE_DEFINES_SIZE + 4];
+  (void)snprintf(word, sizeof word, "-D%.*s=", (int)strcspn(define, "="), define);
+  return strstr(options, word) != NULL;
+}
+
+/* Adds the values "TILE=4 VEC=8" as "-DTILE=4 -DVEC=8". What a variant has made of a value already
+ * counts: it may have seen that another one fits. */
 static clm_status add_defines(clm__str *options, const char *defines)
 {
   while (*defines != '\0') {
     const int length = (int)strcspn(defines, " ");
-    if (length > 0) CLM_TRY(clm__str_add(options, " -D%.*s", length, defines));
+    if (length > 0 && !has_define(clm__str_get(options), defines))
+      CLM_TRY(clm__str_add(options, " -D%.*s", length, defines));
     defines += length;
     defines += strspn(defines, " ");
   }

@@ -80,11 +80,21 @@ typedef struct clm__variant {
    * run beside others of the same device. */
   clm_status (*prepare)(clm__instance *instance);
   clm_status (*enqueue)(clm__instance *instance, const clm__op_args *args);
+  /* Tuning values "TILE=4 VEC=8" that `clematis tune` tries for a pass besides the variant's own
+   * choice: a list that ends with NULL, itself NULL where there is none. */
+  const char *const *candidates[CLM__PASS_COUNT];
 } clm__variant;
 
 /* Whether a variant can run this pass of this problem on such a device. */
 bool clm__variant_is_usable(const clm__variant *variant, const clm__problem *problem,
                             clm__pass pass, const clm__device_info *info);
+
+/* The words under which tuning values of a pass stand: "conv2d.fwd", "180x180x3-180x180x16/3x3". */
+typedef struct clm__variant_key {
+  char op_pass[CLM__TUNE_WORD_SIZE];
+  char shape[CLM__TUNE_WORD_SIZE];
+} clm__variant_key;
+void clm__variant_key_of(const clm__problem *problem, clm__pass pass, clm__variant_key *key);
 
 /* Chooses a variant for a pass and prepares it. `forced` names a variant or is NULL; then tuning
  * (may be NULL) decides, then usability. The instance is zeroed first; clm__instance_fini frees it.
@@ -93,9 +103,16 @@ bool clm__variant_is_usable(const clm__variant *variant, const clm__problem *pro
 CLM_MUST_CHECK clm_status clm__instance_init(clm__instance *instance, const clm__problem *problem,
                                              clm__pass pass, clm__device *device,
                                              const clm__tune *tune, const char *forced);
+/* The same with a variant and values that are given, as a tuner needs it. A variant that uses the
+ * device's matrix products finds them as they are. */
+CLM_MUST_CHECK clm_status clm__instance_init_with(clm__instance *instance,
+                                                  const clm__problem *problem, clm__pass pass,
+                                                  clm__device *device,
+                                                  const clm__tune_values *values);
 void clm__instance_fini(clm__instance *instance);
 
-/* Builds cl/<file> with options plus the instance's tuning values and appends the kernel `name`. */
+/* Builds cl/<file> with options plus those of the instance's tuning values that options do not
+ * define, and appends the kernel `name`. */
 CLM_MUST_CHECK clm_status clm__instance_add_kernel(clm__instance *instance, const char *file,
                                                    const char *options, const char *name);
 

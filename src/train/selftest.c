@@ -31,7 +31,7 @@ static void tell(selftest_job *job, const clm_selftest_result *result)
 static clm_status check_products(selftest_job *job)
 {
   clm__blas_verdict verdict;
-  CLM_TRY(clm__blas_prepare(job->device));
+  CLM_TRY(clm__blas_prepare(job->device, NULL));
   CLM_TRY(clm__blas_check(job->device, true, &verdict));
   char what[128];
   (void)snprintf(what, sizeof what, "%d matrix products, worst %zux%zux%zu", verdict.products,

@@ -9,7 +9,7 @@
 static int setup(void **state)
 {
   *state = open_test_device();
-  assert_ok(clm__blas_prepare(*state));
+  assert_ok(clm__blas_prepare(*state, NULL));
   return 0;
 }
 
@@ -296,7 +296,7 @@ static void prepare_for_width(clm__device *device, int width)
 {
   device->info.vector_width = width;
   device->is_blas_prepared = false;
-  assert_ok(clm__blas_prepare(device));
+  assert_ok(clm__blas_prepare(device, NULL));
 }
 
 /* The parameters for CPUs with shorter vectors are as right. */
@@ -324,7 +324,7 @@ static void test_devices_one_after_the_other(void **state)
   (void)state;
   for (int i = 0; i < 6; i++) {
     clm__device *device = open_test_device();
-    assert_ok(clm__blas_prepare(device));
+    assert_ok(clm__blas_prepare(device, NULL));
     check_every(device, &gemm, 1);
     assert_non_null(device->forget);
     clm__device_close(device);

@@ -36,8 +36,11 @@ static int teardown(void **state)
   return 0;
 }
 
-static const clm__device_info card = {
-    .name = "Fast Card 9000", .vendor = "Card Makers Inc.", .kind = CLM__DEVICE_GPU};
+static const clm__device_info card = {.name = "Fast Card 9000",
+                                      .vendor = "Card Makers Inc.",
+                                      .driver_version = "5.2",
+                                      .kind = CLM__DEVICE_GPU,
+                                      .vector_width = 4};
 static const clm__device_info processor = {
     .name = "cpu-haswell|x", .vendor = "GenuineIntel", .kind = CLM__DEVICE_CPU};
 
@@ -65,18 +68,20 @@ static void test_most_precise_line_counts(void **state)
       "conv2d.fwd | * | * | any",
       "conv2d.fwd | 8x8x3-4 | * | any_shape",
       "conv2d.fwd | * | gpu | kind",
+      "conv2d.fwd | * | GPU:4 | width",
       "conv2d.fwd | * | card makers/GPU | vendor",
       "conv2d.fwd | * | Fast* | family",
       "conv2d.fwd | * | Fast Card* | longer",
       "conv2d.fwd | * | fast card 9000 | exact",
-      "conv2d.fwd | 8x8x3-4 | Fast Card 9000 | exact_shape TILE=4  VEC=8",
+      "conv2d.fwd | * | Fast Card 9000, driver 5.2 | driver",
+      "conv2d.fwd | 8x8x3-4 | Fast Card 9000, driver 5.2 | exact_shape TILE=4  VEC=8",
   };
   static const char *const expected[] = {
-      "any ",    "any_shape ", "kind ",  "vendor ",
-      "family ", "longer ",    "exact ", "exact_shape TILE=4 VEC=8"};
+      "any ",    "any_shape ", "kind ",  "width ",  "vendor ",
+      "family ", "longer ",    "exact ", "driver ", "exact_shape TILE=4 VEC=8"};
   enum { COUNT = sizeof lines / sizeof lines[0] };
   /* The order of the lines does not matter: the last one stands first here. */
-  char text[1024] = "";
+  char text[2048] = "";
   for (int i = 0; i < COUNT; i++) {
     char before[1024];
     snprintf(before, sizeof before, "%s", text);
@@ -94,6 +99,8 @@ static void test_what_does_not_fit_is_passed_over(void **state)
                                       "conv2d.fwd | 1x1x1-1 | * | other_shape\n"
                                       "conv2d.fwd | * | cpu | other_kind\n"
                                       "conv2d.fwd | * | Card Makers/cpu | vendor_other_kind\n"
+                                      "conv2d.fwd | * | gpu:8 | other_width\n"
+                                      "conv2d.fwd | * | Fast Card 9000, driver 5.1 | driver\n"
                                       "conv2d.fwd | * | Slow* | other_family\n"
                                       "conv2d.fwd | * | Fast Card | not_the_whole_name\r\n");
   check(tune, &card, "8x8x3-4", " ");
@@ -176,6 +183,10 @@ static void test_recorded_values_are_found(void **state)
       clm__tune_record(tune, &card, "conv2d.fwd", "8x8x3-4", &(clm__tune_values){"tile", "TILE=6"}),
       CLM_OK);
   for (int i = 0; i < 2; i++) {
+    assert_true(clm__tune_has(tune, &card, "conv2d.fwd", "8x8x3-4"));
+    assert_false(clm__tune_has(tune, &card, "conv2d.fwd", "9x9x3-4"));
+    assert_false(clm__tune_has(tune, &card, "conv2d.bwd_w", "8x8x3-4"));
+    assert_string_equal(clm__tune_path(tune), at->path);
     check(tune, &card, "8x8x3-4", "tile TILE=6");
     check(tune, &card, "9x9x3-4", "any ");
     check(tune, &processor, "8x8x3-4", "cpu ");
@@ -188,7 +199,7 @@ static void test_recorded_values_are_found(void **state)
   assert_int_equal(clm__file_read(at->path, 4096, &text, &size), CLM_OK);
   assert_string_equal(text, "# mine\nconv2d.fwd | * | * | any\nold.op | * | * | kept\n"
                             "conv2d.fwd | 8x8x3-4 | cpu-haswell x | cpu\n"
-                            "conv2d.fwd | 8x8x3-4 | Fast Card 9000 | tile TILE=6\n");
+                            "conv2d.fwd | 8x8x3-4 | Fast Card 9000, driver 5.2 | tile TILE=6\n");
   clm__mem_free(text);
 }
 
@@ -225,6 +236,27 @@ static void test_wrong_values_are_not_recorded(void **state)
   clm__tune_close(tune);
 }
 
+/* What is shipped suits every CPU: matrix products are slow there with CLBlast's own parameters. */
+static void test_shipped_values(void **state)
+{
+  (void)state;
+  clm__tune *tune = NULL;
+  clm__tune_values values;
+  clm__device_info info = processor;
+  assert_int_equal(clm__tune_open_shipped(&tune), CLM_OK);
+  for (info.vector_width = 1; info.vector_width <= 16; info.vector_width *= 2) {
+    char vector[16];
+    snprintf(vector, sizeof vector, "VWM=%d ", info.vector_width < 4 ? 4 : info.vector_width);
+    clm__tune_find(tune, &info, "gemm", "*", &values);
+    assert_string_equal(values.variant, "clblast");
+    assert_non_null(strstr(values.defines, vector));
+  }
+  clm__tune_find(tune, &card, "gemm", "*", &values);
+  assert_string_equal(values.variant, "");
+  assert_null(clm__tune_path(tune));
+  clm__tune_close(tune);
+}
+
 /* The switch counts the writes of the whole program, so this records until its turn comes. */
 static void test_failed_write_keeps_the_file(void **state)
 {
@@ -236,7 +268,7 @@ static void test_failed_write_keeps_the_file(void **state)
   int last = 0;
   setenv("CLEMATIS_TEST_FAIL_WRITE", "100", 1);
   for (int i = 1; i <= TURN && status == CLM_OK; i++) {
-    clm__tune_values values = {"tile", ""};
+    clm__tune_values values = {.variant = "tile"};
     last = i;
     snprintf(values.defines, sizeof values.defines, "N=%d", i);
     status = clm__tune_record(tune, &card, "conv2d.fwd", "1", &values);
@@ -264,6 +296,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_recorded_values_are_found, setup, teardown),
       cmocka_unit_test_setup_teardown(test_record_makes_the_folder, setup, teardown),
       cmocka_unit_test_setup_teardown(test_wrong_values_are_not_recorded, setup, teardown),
+      cmocka_unit_test(test_shipped_values),
       cmocka_unit_test_setup_teardown(test_failed_write_keeps_the_file, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,12 +131,12 @@ static void test_tuning_values_choose(void **state)
   (void)state;
   char *folder = make_folder();
   const clm__problem large = make_problem(100), other = make_problem(200), small = make_problem(9);
-  clm__tune *tune = open_tune(folder, "made_up.fwd | 100-100 | * | plain TILE=4 VEC=8\n"
+  clm__tune *tune = open_tune(folder, "made_up.fwd | 100-100 | * | plain TILE=4 A=9 VEC=8\n"
                                       "made_up.fwd | 9-9 | * | fast\n");
   clm__instance instance;
   assert_ok(clm__instance_init(&instance, &large, CLM__FORWARD, device, tune, NULL));
   assert_string_equal(instance.variant->name, "plain");
-  assert_string_equal(instance.tuning.defines, "TILE=4 VEC=8");
+  assert_string_equal(instance.tuning.defines, "TILE=4 A=9 VEC=8");
   clm__instance_fini(&instance);
   assert_string_equal(choose(&other, CLM__FORWARD, tune, NULL), "fast");
   assert_string_equal(choose(&small, CLM__FORWARD, tune, NULL), "plain");
@@ -153,7 +153,7 @@ static void test_builds_are_listed(void **state)
   char *folder = make_folder(), *path = NULL, *content = NULL;
   size_t size = 0;
   const clm__problem large = make_problem(100);
-  clm__tune *tune = open_tune(folder, "made_up.fwd | * | * | fast  TILE=4  VEC=8 \n");
+  clm__tune *tune = open_tune(folder, "made_up.fwd | * | * | fast  TILE=4  A=9 VEC=8 \n");
   assert_ok(clm__file_join(folder, "kernels", &path));
   assert_int_equal(setenv("CLEMATIS_TEST_LIST_KERNELS", path, 1), 0);
   assert_string_equal(choose(&large, CLM__FORWARD, tune, NULL), "fast");
@@ -166,6 +166,35 @@ static void test_builds_are_listed(void **state)
   clm__mem_free(content);
   clm__mem_free(path);
   remove_folder(folder);
+}
+
+static void test_values_are_given(void **state)
+{
+  (void)state;
+  const clm__problem small = make_problem(10);
+  const clm__tune_values good = {"plain", "TILE=4"}, unknown = {"fast", ""};
+  clm__instance instance;
+  assert_ok(clm__instance_init_with(&instance, &small, CLM__FORWARD, device, &good));
+  assert_string_equal(instance.variant->name, "plain");
+  assert_string_equal(instance.tuning.defines, "TILE=4");
+  clm__instance_fini(&instance);
+  assert_refused(clm__instance_init_with(&instance, &small, CLM__FORWARD, device, &unknown),
+                 CLM_USAGE, "variant fast cannot be used");
+}
+
+static void test_keys(void **state)
+{
+  (void)state;
+  clm__problem problem = make_problem(10);
+  clm__variant_key key;
+  clm__variant_key_of(&problem, CLM__BACKWARD_W, &key);
+  assert_string_equal(key.op_pass, "made_up.bwd_w");
+  assert_string_equal(key.shape, "10-10");
+  problem.inputs[0] = clm__shape3(90, 80, 3);
+  problem.spec.output = clm__shape3(45, 40, 16);
+  problem.spec.params[0].shape = (clm__shape){4, {3, 5, 3, 16}};
+  clm__variant_key_of(&problem, CLM__FORWARD, &key);
+  assert_string_equal(key.shape, "90x80x3-45x40x16/3x5");
 }
 
 static void test_passes(void **state)
@@ -197,6 +226,8 @@ int main(int argc, char **argv)
       cmocka_unit_test(test_what_was_half_prepared_is_freed),
       cmocka_unit_test(test_tuning_values_choose),
       cmocka_unit_test(test_builds_are_listed),
+      cmocka_unit_test(test_values_are_given),
+      cmocka_unit_test(test_keys),
       cmocka_unit_test(test_passes),
   };
   const test_options options = test_options_read(argc, argv);
