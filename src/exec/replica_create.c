@@ -4,44 +4,20 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "dev/blas_check.h"
+#include "exec/problem.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* ---- nets and runners ---- */
-
-typedef struct fusion_judge {
-  const clm__device_info *info;
-  const char *variant;
-} fusion_judge;
-
-/* A fused op without a kernel of its own on this device would only hide faster parts. */
-static bool accepts_fusion(void *user, const clm__op *fused, const void *attributes,
-                           const clm__shape *inputs)
-{
-  const fusion_judge *judge = user;
-  clm__problem problem = {.op = fused, .attributes = attributes, .input_count = 1};
-  problem.inputs[0] = inputs[0];
-  problem.batch_max = 1;
-  /* infer may complete attributes, so it gets a copy. */
-  void *copy = NULL;
-  if (clm__mem_alloc(1, fused->attribute_bytes, &copy) != CLM_OK) return false;
-  memcpy(copy, attributes, fused->attribute_bytes);
-  const bool inferred = fused->infer(copy, inputs, 1, &problem.spec) == CLM_OK;
-  problem.attributes = copy;
-  const bool accepted =
-      inferred && (fused->keras_class != NULL ||
-                   clm__choice_accepts_fusion(judge->variant, &problem, judge->info));
-  clm__mem_free(copy);
-  return accepted;
-}
 
 static clm_status make_mode(clm__replica *replica, bool training, bool logits, replica_mode *mode)
 {
   const clm__replica_config *config = &replica->config;
-  fusion_judge judge = {.info = &replica->device->info, .variant = config->variant};
-  const clm__net_options options = {
-      .training = training, .logits = logits, .accepts = accepts_fusion, .accepts_user = &judge};
+  clm__fusion_judge judge = {.info = &replica->device->info, .variant = config->variant};
+  const clm__net_options options = {.training = training,
+                                    .logits = logits,
+                                    .accepts = clm__fusion_judge_accepts,
+                                    .accepts_user = &judge};
   CLM_TRY(clm__net_create(config->graph, config->weights, &options, &mode->net));
   const clm__runner_config runner = {.device = replica->device,
                                      .net = mode->net,

@@ -4,8 +4,7 @@
 #include "base/num.h"
 #include "base/str.h"
 #include "exec/parallel_build.h"
-
-#include <string.h>
+#include "exec/problem.h"
 
 /* A node's problem, its passes and where its blocks lie. */
 typedef struct runner_node {
@@ -32,32 +31,6 @@ struct clm__runner {
 
 /* ---- making ready ---- */
 
-static void fill_problem(const clm__runner *runner, int index, clm__problem *problem)
-{
-  const clm__net *net = runner->net;
-  const clm__node *node = &net->nodes[index];
-  *problem = (clm__problem){.op = node->op,
-                            .attributes = node->attributes,
-                            .input_count = node->input_count,
-                            .spec = node->spec,
-                            .batch_max = runner->batch_max,
-                            .training = net->training,
-                            .frozen = node->frozen,
-                            .need_dx = node->need_dx,
-                            .node = (uint32_t)index};
-  for (int i = 0; i < node->input_count; i++)
-    problem->inputs[i] = net->value_shapes[node->inputs[i]];
-}
-
-static bool wants_pass(const clm__net *net, int index, clm__pass pass)
-{
-  const clm__node *node = &net->nodes[index];
-  if (node->op->is_view) return false;
-  if (pass == CLM__FORWARD) return true;
-  if (!net->training || !node->has_backward) return false;
-  return pass == CLM__BACKWARD_W ? node->need_dw : node->need_dx != 0;
-}
-
 typedef struct prepare_job {
   clm__runner *runner;
   const clm__runner_config *config;
@@ -70,7 +43,7 @@ static clm_status prepare_item(void *user, size_t item)
   const int index = (int)(item / CLM__PASS_COUNT);
   const clm__pass pass = (clm__pass)(item % CLM__PASS_COUNT);
   runner_node *node = &job->runner->nodes[index];
-  if (!wants_pass(job->runner->net, index, pass)) return CLM_OK;
+  if (!clm__node_wants_pass(job->runner->net, index, pass)) return CLM_OK;
   char name[CLM__CHOICE_NAME_SIZE];
   const char *forced = clm__choice_find(job->config->variant, &node->problem, pass,
                                         &job->runner->device->info, name);
@@ -117,7 +90,7 @@ static clm_status make_ready(clm__runner *runner, const clm__runner_config *conf
   CLM_TRY(clm__mem_alloc(node_count + 1, sizeof *runner->values, &runner->values));
   CLM_TRY(clm__mem_alloc(node_count + 1, sizeof *runner->gradients, &runner->gradients));
   for (int i = 0; i < runner->net->node_count; i++)
-    fill_problem(runner, i, &runner->nodes[i].problem);
+    clm__problem_of_node(runner->net, i, runner->batch_max, &runner->nodes[i].problem);
   prepare_job job = {.runner = runner, .config = config};
   CLM_TRY(clm__parallel_build(node_count * CLM__PASS_COUNT, config->threads, prepare_item, &job));
   CLM_TRY(prepare_accumulate(runner));
