@@ -5,6 +5,7 @@
 #include "clematis/config.h"
 #include "clematis/data.h"
 #include "clematis/device.h"
+#include "clematis/job.h"
 #include "clematis/launch.h"
 #include "clematis/log.h"
 #include "clematis/model.h"

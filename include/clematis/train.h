@@ -2,6 +2,7 @@
 #ifndef CLEMATIS_TRAIN_H
 #define CLEMATIS_TRAIN_H
 
+#include "clematis/job.h"
 #include "clematis/model.h"
 
 #ifdef __cplusplus
@@ -80,7 +81,8 @@ typedef struct clm_train_result {
 
 /* Told what happens, in order, from the thread that called clm_train. Any member may be NULL. The
  * library's own history, checkpoints and early stopping use the same interface. A callback that
- * returns a failure ends the run with it. */
+ * returns a failure ends the run with it. In a job of several ranks each rank has its own
+ * callbacks, which get the same figures; a failure or a wish to stop of one reaches all. */
 typedef struct clm_callback {
   void *user;
   clm_status (*on_data)(void *user, const clm_data_report *report);
@@ -90,7 +92,7 @@ typedef struct clm_callback {
   clm_status (*on_validation)(void *user, size_t done, size_t count);
   clm_status (*on_epoch_end)(void *user, const clm_epoch_info *info);
   clm_status (*on_end)(void *user, const clm_train_result *result);
-  /* Not 0: finish the step, write a checkpoint, end. Asked after every step. */
+  /* Not 0: finish the step, write a checkpoint, end. Asked every step. */
   int (*should_stop)(void *user);
 } clm_callback;
 
@@ -121,6 +123,8 @@ typedef struct clm_train_config {
   const char *config_text;     /* stored as config.json; NULL: none */
   const clm_callback *callbacks;
   size_t callback_count;
+  clm_job *job;                /* NULL: clm_train joins the job and leaves it: once a process */
+  double peer_timeout_seconds; /* 60: a rank silent for so long ends the run of the others */
 } clm_train_config;
 
 /* All defaults: those of the tutorial's program. */
@@ -128,9 +132,12 @@ CLM_API clm_train_config clm_train_config_default(void);
 
 /* Trains. The folder out_folder/ then holds config.json, classes.txt, training_files.txt,
  * validation_files.txt, bad_files.txt, history.csv, history.json, checkpoints/, best.keras and
- * model.keras. Errors: what can go wrong before step 1 is found before step 1; STOPPED (on request,
- * after a checkpoint), DIVERGED (loss or gradient not finite: step named, last good checkpoint
- * kept), IO (the final model could not be written). result is filled also on STOPPED. */
+ * model.keras. In a job of several ranks all call it with the same settings, but for devices,
+ * threads and the cache; rank 0 alone reads the model, writes, and needs out_folder. Errors: what
+ * can go wrong before step 1 is found before step 1, and is the same on all ranks; STOPPED (on
+ * request, after a checkpoint), DIVERGED (loss or gradient not finite: step named, last good
+ * checkpoint kept), PEER_FAILED (a rank died or is silent), IO (the final model could not be
+ * written). result is filled also on STOPPED. */
 CLM_API CLM_MUST_CHECK clm_status clm_train(const clm_train_config *config,
                                             clm_train_result *result);
 

@@ -2,15 +2,10 @@
 
 #include "base/error.h"
 
-/* Places kept for the library's own. */
-#define OWN_CALLBACKS 4
-
 clm_status clm__callbacks_init(clm__callbacks *callbacks, const clm_callback *items, size_t count)
 {
-
-  CLM_REQUIRE(count + OWN_CALLBACKS <= CLM__CALLBACKS_MAX, CLM_USAGE,
-              "%zu callbacks were given; %d are possible", count,
-              CLM__CALLBACKS_MAX - OWN_CALLBACKS);
+  CLM_REQUIRE(count <= CLM__CALLBACKS_MAX, CLM_USAGE, "%zu callbacks were given; %d are possible",
+              count, CLM__CALLBACKS_MAX);
   *callbacks = (clm__callbacks){0};
   for (size_t i = 0; i < count; i++) callbacks->items[callbacks->count++] = items[i];
   return CLM_OK;

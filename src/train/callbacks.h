@@ -1,4 +1,4 @@
-/* Telling the callbacks of a run, the user's first, in list order, as Keras does. */
+/* Telling callbacks in list order, as Keras does. */
 #ifndef CLM_TRAIN_CALLBACKS_H
 #define CLM_TRAIN_CALLBACKS_H
 
@@ -16,7 +16,7 @@ typedef struct clm__callbacks {
 /* Copies the user's callbacks. Errors: USAGE where there are too many. */
 CLM_MUST_CHECK clm_status clm__callbacks_init(clm__callbacks *callbacks, const clm_callback *items,
                                               size_t count);
-/* Appends one of the library's own. */
+/* Appends one. */
 void clm__callbacks_add(clm__callbacks *callbacks, const clm_callback *callback);
 
 CLM_MUST_CHECK clm_status clm__callbacks_data(const clm__callbacks *callbacks,

@@ -36,14 +36,20 @@ static clm__dataset_config list_config(const clm_data_config *config)
       .split = config->split == CLM_SPLIT_STRATIFIED ? CLM__SPLIT_STRATIFIED : CLM__SPLIT_KERAS};
 }
 
+clm_status clm__data_source_list(const clm_data_config *config, clm__dataset **dataset)
+{
+  CLM_TRY(clm__data_source_check(config));
+  const clm__dataset_config list = list_config(config);
+  CLM_TRY(clm__dataset_open(&list, dataset));
+  return CLM_OK;
+}
+
 clm_status clm__data_source_open(const clm_data_config *config, const clm_log *log,
                                  const clm__progress *progress, clm__dataset **dataset,
                                  size_t *all_count)
 {
-  CLM_TRY(clm__data_source_check(config));
-  const clm__dataset_config list = list_config(config);
   clm__dataset *opened = NULL;
-  CLM_TRY(clm__dataset_open(&list, &opened));
+  CLM_TRY(clm__data_source_list(config, &opened));
   clm__dataset_check_config check = {
       .threads = config->threads, .strict = config->strict != 0, .log = log};
   if (progress != NULL) {

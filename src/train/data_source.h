@@ -14,6 +14,10 @@ typedef struct clm__progress {
 /* Checks the numbers of a configuration. Errors: USAGE. */
 CLM_MUST_CHECK clm_status clm__data_source_check(const clm_data_config *config);
 
+/* Lists and splits. Errors: as clm__dataset_open. */
+CLM_MUST_CHECK clm_status clm__data_source_list(const clm_data_config *config,
+                                                clm__dataset **dataset);
+
 /* Lists, splits, decodes every file once and takes the bad ones out of their subset, telling each
  * in a WARNING (the first ten) and their number. *all_count: samples with the bad ones behind.
  * Errors: as clm__dataset_open and clm__dataset_check. */

@@ -4,6 +4,8 @@
 #include "base/num.h"
 #include "base/rng.h"
 
+#include <string.h>
+
 size_t clm__order_steps(const clm__order_config *config)
 {
   return clm__ceil_div(config->dataset->train_count, config->batch_size);
@@ -61,6 +63,24 @@ clm_status clm__order_init_range(clm__order *order, size_t first, size_t count, 
   for (size_t i = 0; i < count; i++) order->samples[i] = (uint32_t)(first + i);
   order->validation_batches = cut_batches(order, 0, 0, count, batch_size);
   return CLM_OK;
+}
+
+void clm__order_keep(clm__order *order, clm__order_part part, const void *user)
+{
+  size_t begin = order->starts[0];
+  size_t end = 0;
+  order->starts[0] = 0;
+  for (size_t b = 0; b < order->train_batches + order->validation_batches; b++) {
+    const size_t count = order->starts[b + 1] - begin;
+    size_t first = 0;
+    size_t kept = 0;
+    part(user, b >= order->train_batches, count, &first, &kept);
+    CLM_ASSERT(first + kept <= count);
+    memmove(order->samples + end, order->samples + begin + first, kept * sizeof *order->samples);
+    begin += count;
+    end += kept;
+    order->starts[b + 1] = end;
+  }
 }
 
 void clm__order_fini(clm__order *order)

@@ -30,6 +30,11 @@ CLM_MUST_CHECK clm_status clm__order_init(clm__order *order, const clm__order_co
 /* The plan of one pass over a part of the samples in list order. */
 CLM_MUST_CHECK clm_status clm__order_init_range(clm__order *order, size_t first, size_t count,
                                                 size_t batch_size);
+/* Answers which images [*first, *first + *kept) of a batch of `count` a rank takes. */
+typedef void (*clm__order_part)(const void *user, bool validates, size_t count, size_t *first,
+                                size_t *kept);
+/* Keeps of every batch the part that is this rank's; it may be empty. */
+void clm__order_keep(clm__order *order, clm__order_part part, const void *user);
 void clm__order_fini(clm__order *order);
 
 #endif

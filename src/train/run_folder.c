@@ -98,6 +98,15 @@ clm_status clm__run_folder_open(clm__run_folder *folder, const char *out, bool r
   return status;
 }
 
+clm_status clm__run_folder_name(clm__run_folder *folder, const char *path)
+{
+  *folder = (clm__run_folder){0};
+  clm_status status = clm__mem_copy_text(path, &folder->path);
+  if (status == CLM_OK) status = set_paths(folder);
+  if (status != CLM_OK) clm__run_folder_fini(folder);
+  return status;
+}
+
 void clm__run_folder_fini(clm__run_folder *folder)
 {
   clm__mem_free(folder->path);

@@ -18,6 +18,8 @@ typedef struct clm__run_folder {
  * Errors: IO, USAGE. */
 CLM_MUST_CHECK clm_status clm__run_folder_open(clm__run_folder *folder, const char *out,
                                                bool resume);
+/* The same paths without a look at the disk: for ranks that do not write. Errors: NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__run_folder_name(clm__run_folder *folder, const char *path);
 void clm__run_folder_fini(clm__run_folder *folder);
 
 /* Writes classes.txt, training_files.txt, validation_files.txt and bad_files.txt; all_count: the

@@ -7,6 +7,7 @@
 #include "train/callbacks.h"
 #include "train/checkpoint.h"
 #include "train/data_source.h"
+#include "train/job.h"
 #include "train/monitor.h"
 #include "train/order.h"
 #include "train/team.h"
@@ -15,7 +16,8 @@ typedef struct clm__session {
   const clm_train_config *config; /* borrowed */
   const clm_log *log;
   double begin_seconds;
-  clm__callbacks callbacks;
+  clm__callbacks callbacks; /* the user's */
+  clm__callbacks own;       /* the library's, which follow them */
   clm__run_folder folder;
   clm__dataset *dataset;
   size_t all_count;      /* samples with the bad ones behind */
@@ -24,14 +26,24 @@ typedef struct clm__session {
   clm__monitor monitor;
   clm__device *device;
   clm__tune *tune;
-  clm__comm *comm;
+  clm__comm *comm; /* of the user's job, else of own_job */
+  clm_job *own_job;
   clm__team *team;
   clm__loader *loader;
   clm__order_config order;
   uint64_t spoiled_step;    /* of all steps, from 1: its loss is made NaN for a test; 0: none */
+  uint64_t unloaded_step;   /* of this run, from 1: its batch cannot be loaded, for a test */
+  uint64_t steps_run;       /* since the session began */
   clm_train_result *result; /* borrowed */
+  clm_error failure;        /* of this rank alone, until the ranks meet; CLM_OK: none */
   bool stop_early;
 } clm__session;
+
+/* Ranks: every function below is collective. Rank 0 alone reads and writes files of the run. */
+static inline bool clm__session_is_first(const clm__session *session)
+{
+  return clm__comm_get_rank(session->comm) == 0;
+}
 
 /* Everything before step 1, in the order in which mistakes should be found: numbers, folder,
  * device, data, model. */
@@ -39,6 +51,9 @@ CLM_MUST_CHECK clm_status clm__session_open(clm__session *session, const clm_tra
                                             clm_train_result *result);
 /* Takes a half-opened one. */
 void clm__session_close(clm__session *session);
+
+/* Fills model and state: read or made by rank 0 and sent to the others. */
+CLM_MUST_CHECK clm_status clm__session_open_model(clm__session *session);
 
 /* Fetches weights and optimizer state from the device into session->model. */
 CLM_MUST_CHECK clm_status clm__session_fetch(clm__session *session);
@@ -50,10 +65,10 @@ CLM_MUST_CHECK clm_status clm__session_run(clm__session *session);
  * this order. `user` of each is the session. */
 void clm__session_add_callbacks(clm__session *session);
 
-/* Writes a checkpoint of where the run stands. Errors: IO. */
+/* Writes a checkpoint of where the run stands. Errors: IO, on all ranks. */
 CLM_MUST_CHECK clm_status clm__session_save(clm__session *session);
 
-/* Writes model.keras; tries the checkpoint folder where that fails. Errors: IO. */
+/* Writes model.keras; tries the checkpoint folder where that fails. Errors: IO, on all ranks. */
 CLM_MUST_CHECK clm_status clm__session_save_model(clm__session *session);
 
 #endif

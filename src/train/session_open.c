@@ -1,5 +1,6 @@
 #include "train/session.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -7,11 +8,15 @@
 #include "sys/clock.h"
 #include "sys/thread.h"
 #include "train/device_choice.h"
-#include "train/session_model.h"
+#include "train/shared_data.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* No rank may be silent for longer before the first step is done. */
+#define SETUP_TIMEOUT_MS 600000
 
 clm_train_config clm_train_config_default(void)
 {
@@ -27,7 +32,8 @@ clm_train_config clm_train_config_default(void)
                             .nesterov = -1,
                             .checkpoint_epochs = 1,
                             .keep_checkpoints = 3,
-                            .validate_epochs = 1};
+                            .validate_epochs = 1,
+                            .peer_timeout_seconds = 60.0};
 }
 
 static clm_status check_numbers(const clm_train_config *config)
@@ -48,17 +54,89 @@ static clm_status check_numbers(const clm_train_config *config)
   return clm__choice_check(config->run.variant);
 }
 
-static clm_status open_data(clm__session *session)
+/* ---- the ranks ---- */
+
+static clm_status join(clm__session *session)
 {
   const clm_train_config *config = session->config;
-  CLM_TRY(clm__data_source_open(&config->data, session->log, NULL, &session->dataset,
-                                &session->all_count));
-  CLM_REQUIRE(session->dataset->train_count > 0, CLM_BAD_DATA,
-              "no image is left for training in %s (validation split %g)", config->data.folder,
-              config->data.validation_split);
+  CLM_REQUIRE(config->peer_timeout_seconds >= 0.001 && config->peer_timeout_seconds <= 1e6,
+              CLM_USAGE,
+              "the time that a rank may be silent is %g s; 0.001 to 1000000 are possible",
+              config->peer_timeout_seconds);
+  if (config->job == NULL) CLM_TRY(clm_job_open(session->log, &session->own_job));
+  session->comm = config->job != NULL ? config->job->comm : session->own_job->comm;
+  /* Listing images and building kernels may keep one rank much longer than a step. */
+  const int peer_timeout_ms = (int)(1e3 * config->peer_timeout_seconds);
+  clm__comm_set_timeout(session->comm, clm__max_int(peer_timeout_ms, SETUP_TIMEOUT_MS));
+  return CLM_OK;
+}
+
+/* What must be the same on all ranks, or they would lose each other. */
+static uint64_t digest_settings(const clm_train_config *config)
+{
+  const clm_data_config *data = &config->data;
+  char text[1024];
+  (void)snprintf(
+      text, sizeof text,
+      "%d %d %" PRIu64 " %d %d %d %g %s %d %d | %g %" PRIu32 " %d %d %d %d %d %d %d %d | %d %d",
+      config->run.batch_size, config->epochs, config->seed, config->validate_epochs,
+      config->checkpoint_epochs, config->early_stopping_patience, config->early_stopping_delta,
+      config->monitor != NULL ? config->monitor : "", config->restore_best, config->resume,
+      data->validation_split, data->seed, data->shuffle, data->follow_links, (int)data->split,
+      (int)data->interpolation, (int)data->aspect, data->apply_exif, data->blend_alpha,
+      data->strict, config->image_height, config->image_width);
+  return clm__hash_text(CLM__HASH_START, text);
+}
+
+static clm_status compare_settings(const clm__session *session)
+{
+  const int size = clm__comm_get_size(session->comm);
+  const uint64_t mine = digest_settings(session->config);
+  uint64_t *all = NULL;
+  CLM_TRY(clm__job_agree(session->comm, clm__mem_alloc((size_t)size, sizeof *all, &all)));
+  clm_status status = clm__comm_gather(session->comm, &mine, sizeof mine, all);
+  for (int rank = 1; rank < size && status == CLM_OK; rank++)
+    if (all[rank] != all[0])
+      status = clm__error_fail(CLM_USAGE, __FILE__, __LINE__, __func__,
+                               "rank %d (%s) was started with other settings than rank 0: only "
+                               "devices, threads and the cache may differ",
+                               rank, clm__comm_get_host(session->comm, rank));
+  clm__mem_free(all);
+  return status;
+}
+
+/* ---- folders and images ---- */
+
+static clm_status open_folder(clm__session *session)
+{
+  const clm_train_config *config = session->config;
+  const bool is_first = clm__session_is_first(session);
+  clm_status status = CLM_OK;
+  if (is_first)
+    status = clm__run_folder_open(&session->folder, config->out_folder, config->resume != 0);
+  char *path = session->folder.path;
+  size_t size_bytes = path != NULL ? strlen(path) + 1 : 0;
+  CLM_TRY(clm__job_share(session->comm, status, &path, &size_bytes));
+  if (!is_first) {
+    status = clm__run_folder_name(&session->folder, path);
+    clm__mem_free(path);
+  }
+  CLM_TRY(clm__job_agree(session->comm, status));
+  (void)snprintf(session->result->out_folder, sizeof session->result->out_folder, "%s",
+                 session->folder.path);
+  return CLM_OK;
+}
+
+static clm_status write_lists(const clm__session *session)
+{
+  const char *config_text = session->config->config_text;
   CLM_TRY(clm__run_folder_write_lists(&session->folder, session->dataset, session->all_count));
-  if (config->config_text != NULL)
-    CLM_TRY(clm__run_folder_write_text(&session->folder, "config.json", config->config_text));
+  if (config_text == NULL) return CLM_OK;
+  return clm__run_folder_write_text(&session->folder, "config.json", config_text);
+}
+
+static clm_status tell_data(const clm__session *session)
+{
   clm_data_report *report = NULL;
   CLM_TRY(clm__data_source_report(session->dataset, session->all_count, &report));
   const clm_status status = clm__callbacks_data(&session->callbacks, report);
@@ -66,51 +144,26 @@ static clm_status open_data(clm__session *session)
   return status;
 }
 
-/* ---- model and state ---- */
-
-static clm_status check_resumed(const clm__session *session)
+static clm_status use_data(const clm__session *session)
 {
-  const clm__run_state *state = &session->state;
-  const clm_train_config *config = session->config;
-  CLM_REQUIRE(state->data_digest == clm__dataset_digest(session->dataset), CLM_BAD_DATA,
-              "cannot resume: the images in %s, or their split, are not those the run began with",
-              config->data.folder);
-  CLM_REQUIRE(state->batch_size == config->run.batch_size, CLM_USAGE,
-              "cannot resume: the run began with batch size %d, now %d was asked for",
-              state->batch_size, config->run.batch_size);
-  CLM_REQUIRE(state->seed == config->seed, CLM_USAGE,
-              "cannot resume: the run began with seed %llu, now %llu was asked for",
-              (unsigned long long)state->seed, (unsigned long long)config->seed);
-  return CLM_OK;
-}
-
-static clm_status begin_state(clm__session *session)
-{
-  clm__run_state *state = &session->state;
-  state->seed = session->config->seed;
-  state->batch_size = session->config->run.batch_size;
-  state->data_digest = clm__dataset_digest(session->dataset);
-  state->best_epoch = -1;
-  return clm__run_state_set_classes(state, (const char *const *)session->dataset->class_names,
-                                    session->dataset->class_count);
-}
-
-static clm_status open_model(clm__session *session)
-{
-  const clm_train_config *config = session->config;
-  const int class_count = session->dataset->class_count;
-  if (config->resume) {
-    CLM_TRY(clm__checkpoint_load(&session->folder, session->log, &session->model, &session->state));
-    CLM_TRY(check_resumed(session));
-    CLM_TRY(clm__session_compile(config, &session->model));
-  } else {
-    CLM_TRY(clm__session_make_model(config, class_count, &session->model));
-    CLM_TRY(begin_state(session));
-  }
-  return clm__session_check_classes(session->model.graph, class_count, session->log);
+  const clm_data_config *data = &session->config->data;
+  CLM_REQUIRE(session->dataset->train_count > 0, CLM_BAD_DATA,
+              "no image is left for training in %s (validation split %g)", data->folder,
+              data->validation_split);
+  if (clm__session_is_first(session)) CLM_TRY(write_lists(session));
+  return tell_data(session);
 }
 
 /* ---- device ---- */
+
+static clm_status fill_team(clm__session *session, int batch_max)
+{
+  CLM_TRY(clm__team_write_weights(session->team, session->model.weights->values));
+  CLM_TRY(clm__team_write_slots(session->team, session->model.optim_state));
+  return clm__data_source_loader(&session->config->data, session->dataset,
+                                 &session->model.graph->input_shape, batch_max, session->log,
+                                 &session->loader);
+}
 
 static clm_status open_team(clm__session *session)
 {
@@ -136,11 +189,8 @@ static clm_status open_team(clm__session *session)
                                  .batch_size = config->run.batch_size,
                                  .largest_batch = largest_batch};
   CLM_TRY(clm__team_create(&team, &session->team));
-  CLM_TRY(clm__team_write_weights(session->team, session->model.weights->values));
-  CLM_TRY(clm__team_write_slots(session->team, session->model.optim_state));
-  return clm__data_source_loader(&config->data, session->dataset,
-                                 &session->model.graph->input_shape, (int)largest_batch,
-                                 session->log, &session->loader);
+  CLM_TRY(clm__job_agree(session->comm, fill_team(session, (int)largest_batch)));
+  return CLM_OK;
 }
 
 static clm_status tell_variants(const clm__session *session)
@@ -181,18 +231,17 @@ static clm_status tell_begin(const clm__session *session)
   return clm__callbacks_begin(&session->callbacks, &run);
 }
 
-static clm_status open_all(clm__session *session)
+static clm_status begin(clm__session *session)
 {
   const clm_train_config *config = session->config;
   CLM_TRY(clm__callbacks_init(&session->callbacks, config->callbacks, config->callback_count));
   clm__session_add_callbacks(session);
-  CLM_TRY(check_numbers(config));
-  CLM_TRY(clm__comm_open_alone(session->log, &session->comm));
-  CLM_TRY(clm__run_folder_open(&session->folder, config->out_folder, config->resume != 0));
-  (void)snprintf(session->result->out_folder, sizeof session->result->out_folder, "%s",
-                 session->folder.path);
-  CLM_TRY(clm__device_choice_open(&config->run, &session->device, &session->tune));
-  CLM_TRY(open_data(session));
+  return check_numbers(config);
+}
+
+static clm_status begin_order(clm__session *session)
+{
+  const clm_train_config *config = session->config;
   const bool validates = session->dataset->count > session->dataset->train_count;
   session->monitor.delta = config->early_stopping_delta;
   session->monitor.patience = config->early_stopping_patience;
@@ -201,10 +250,32 @@ static clm_status open_all(clm__session *session)
                                        .batch_size = (size_t)config->run.batch_size,
                                        .seed = config->seed,
                                        .shuffle = config->data.shuffle != 0};
-  CLM_TRY(open_model(session));
-  CLM_TRY(open_team(session));
+  return use_data(session);
+}
+
+static clm_status tell_all(const clm__session *session)
+{
   CLM_TRY(tell_variants(session));
   return tell_begin(session);
+}
+
+static clm_status open_all(clm__session *session)
+{
+  const clm_train_config *config = session->config;
+  CLM_TRY(join(session));
+  clm__comm *comm = session->comm;
+  CLM_TRY(clm__job_agree(comm, begin(session)));
+  CLM_TRY(compare_settings(session));
+  CLM_TRY(open_folder(session));
+  CLM_TRY(clm__job_agree(comm,
+                         clm__device_choice_open(&config->run, &session->device, &session->tune)));
+  CLM_TRY(clm__shared_data_open(&config->data, comm, session->log, &session->dataset,
+                                &session->all_count));
+  CLM_TRY(clm__job_agree(comm, begin_order(session)));
+  CLM_TRY(clm__session_open_model(session));
+  CLM_TRY(open_team(session));
+  CLM_TRY(clm__job_agree(comm, tell_all(session)));
+  return CLM_OK;
 }
 
 clm_status clm__session_open(clm__session *session, const clm_train_config *config,
@@ -214,6 +285,7 @@ clm_status clm__session_open(clm__session *session, const clm_train_config *conf
                             .log = config->run.log,
                             .begin_seconds = clm__clock_seconds(),
                             .spoiled_step = clm__testswitch_number("CLEMATIS_TEST_NAN_STEP", 0),
+                            .unloaded_step = clm__testswitch_number("CLEMATIS_TEST_FAIL_LOAD", 0),
                             .result = result};
   return open_all(session);
 }
@@ -228,5 +300,5 @@ void clm__session_close(clm__session *session)
   clm__run_state_fini(&session->state);
   clm__dataset_close(session->dataset);
   clm__run_folder_fini(&session->folder);
-  clm__comm_close(session->comm);
+  clm_job_close(session->own_job);
 }

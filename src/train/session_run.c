@@ -1,6 +1,6 @@
 #include "train/session.h"
 
-#include "base/log.h"
+#include "base/num.h"
 #include "sys/clock.h"
 
 #include <math.h>
@@ -30,6 +30,38 @@ static void count_step(clm__session *session, const clm__team_result *result)
   session->model.optim_state->iterations++;
 }
 
+/* What fails on one rank waits for the next place where all meet: else the others would wait. */
+static void keep_failure(clm__session *session, clm_status status)
+{
+  if (status != CLM_OK && session->failure.status == CLM_OK) session->failure = *clm_error_last();
+}
+
+static clm_status raise_failure(const clm__session *session)
+{
+  return session->failure.status == CLM_OK ? CLM_OK : clm__error_raise(&session->failure);
+}
+
+static clm_status meet(const clm__session *session)
+{
+  return clm__job_agree(session->comm, raise_failure(session));
+}
+
+static clm_status load_next(clm__session *session, clm__batch *batch)
+{
+  CLM_TRY(raise_failure(session));
+  CLM_REQUIRE(session->steps_run + 1 != session->unloaded_step, CLM_IO,
+              "a batch cannot be loaded: a test wants it so");
+  return clm__loader_next(session->loader, batch);
+}
+
+/* A silent rank is named by comm; how far the run came is known here. */
+static clm_status place_failure(const clm__session *session, clm_status status)
+{
+  if (status != CLM_PEER_FAILED) return status;
+  return clm__error_prefix(status, "in epoch %d, after step %llu: ", session->state.epoch + 1,
+                           (unsigned long long)session->state.step);
+}
+
 /* One step on the next batch. A batch that could not be loaded goes the same way, as the other
  * ranks must learn of it. */
 static clm_status train_next(clm__session *session, clm__team_result *result)
@@ -39,15 +71,16 @@ static clm_status train_next(clm__session *session, clm__team_result *result)
   clm__team_input input = {.epoch = (uint32_t)session->state.epoch,
                            .is_spoiled = (uint64_t)optim->iterations + 1 == session->spoiled_step,
                            .wants_stop = clm__callbacks_should_stop(&session->callbacks),
-                           .failure = clm__loader_next(session->loader, &batch),
                            .learning_rate = optim->learning_rate,
                            .iterations = optim->iterations};
+  input.failure = load_next(session, &batch);
   if (input.failure == CLM_OK) input.batch = &batch;
   const clm_status status = clm__team_train(session->team, &input, result);
   if (input.failure == CLM_OK) clm__loader_release(session->loader, &batch);
-  CLM_TRY(status);
+  if (status != CLM_OK) return place_failure(session, status);
   if (!result->is_finite) return refuse_diverged(session);
   count_step(session, result);
+  session->steps_run++;
   return CLM_OK;
 }
 
@@ -88,36 +121,91 @@ static clm_status stop_on_request(clm__session *session)
 
 /* ---- one epoch ---- */
 
-/* Runs the training batches of an order. */
-static clm_status train_batches(clm__session *session, const clm__order *order, double epoch_begin)
+/* An epoch's own clock and counts. */
+typedef struct epoch_run {
+  double begin;
+  double waited_before;
+  uint64_t images_before;
+  size_t steps;              /* to the end of the epoch, those of an earlier run left out */
+  size_t validation_batches; /* 0 where this epoch has no validation */
+} epoch_run;
+
+/* Training images go by the devices' shares, validation images evenly over the ranks. */
+static void choose_part(const void *user, bool validates, size_t count, size_t *first, size_t *kept)
+{
+  const clm__session *session = user;
+  if (!validates) {
+    clm__team_part(session->team, count, first, kept);
+    return;
+  }
+  const size_t rank = (size_t)clm__comm_get_rank(session->comm);
+  const size_t size = (size_t)clm__comm_get_size(session->comm);
+  *first = count * rank / size;
+  *kept = count * (rank + 1) / size - *first;
+}
+
+/* Lets the loader run ahead from where the state stands to the end of the epoch. */
+static clm_status plan(clm__session *session, bool validates)
+{
+  clm__order_config config = session->order;
+  config.validate = validates;
+  clm__order order;
+  CLM_TRY(clm__order_init(&order, &config, (uint32_t)session->state.epoch,
+                          (size_t)session->state.step));
+  clm__order_keep(&order, choose_part, session);
+  const clm_status status = clm__loader_begin(session->loader, order.samples, order.starts,
+                                              order.train_batches + order.validation_batches);
+  clm__order_fini(&order);
+  return status;
+}
+
+/* From the second step on a rank is as late as it is slow, and no longer than its peers allow. */
+static void note_first_step(clm__session *session)
+{
+  if (session->result->first_step_seconds > 0.0) return;
+  session->result->first_step_seconds = clm__clock_seconds() - session->begin_seconds;
+  clm__comm_set_timeout(session->comm, (int)(1e3 * session->config->peer_timeout_seconds));
+}
+
+static clm_status train_batches(clm__session *session, const epoch_run *run)
 {
   const size_t steps = clm__order_steps(&session->order);
-  const uint64_t images_before = session->state.images_seen;
-  for (size_t b = 0; b < order->train_batches; b++) {
+  for (size_t b = 0; b < run->steps; b++) {
     clm__team_result result;
     CLM_TRY(train_next(session, &result));
-    if (session->result->first_step_seconds == 0.0)
-      session->result->first_step_seconds = clm__clock_seconds() - session->begin_seconds;
-    CLM_TRY(tell_step(session, epoch_begin, steps, images_before));
+    note_first_step(session);
+    keep_failure(session, tell_step(session, run->begin, steps, run->images_before));
     if (should_stop(session, &result)) return stop_on_request(session);
+    if (result.shares_changed) keep_failure(session, plan(session, run->validation_batches > 0));
   }
   return CLM_OK;
 }
 
-static clm_status validate_batches(clm__session *session, const clm__order *order,
+static clm_status validate_next(clm__session *session, clm__team_result *sums)
+{
+  clm__batch batch;
+  clm__team_result result;
+  CLM_TRY(raise_failure(session));
+  CLM_TRY(clm__loader_next(session->loader, &batch));
+  const clm_status status = clm__team_evaluate(session->team, &batch, &result);
+  clm__loader_release(session->loader, &batch);
+  CLM_TRY(status);
+  sums->loss_sum += result.loss_sum;
+  sums->hit_count += result.hit_count;
+  sums->count += result.count;
+  return CLM_OK;
+}
+
+/* The ranks meet after every batch, so that none is far ahead and none waits in vain. */
+static clm_status validate_batches(clm__session *session, const epoch_run *run,
                                    clm__team_result *sums)
 {
-  for (size_t b = 0; b < order->validation_batches; b++) {
-    clm__batch batch;
-    CLM_TRY(clm__loader_next(session->loader, &batch));
-    clm__team_result result;
-    const clm_status status = clm__team_evaluate(session->team, &batch, &result);
-    clm__loader_release(session->loader, &batch);
-    CLM_TRY(status);
-    sums->loss_sum += result.loss_sum;
-    sums->hit_count += result.hit_count;
-    sums->count += result.count;
-    CLM_TRY(clm__callbacks_validation(&session->callbacks, b + 1, order->validation_batches));
+  for (size_t b = 0; b < run->validation_batches; b++) {
+    keep_failure(session, validate_next(session, sums));
+    const clm_status status = meet(session);
+    if (status != CLM_OK) return place_failure(session, status);
+    keep_failure(session,
+                 clm__callbacks_validation(&session->callbacks, b + 1, run->validation_batches));
   }
   return clm__team_sum(session->team, sums);
 }
@@ -140,47 +228,50 @@ static clm_status end_epoch(clm__session *session, const clm__team_result *valid
   info->is_best = clm__monitor_update(&session->monitor, &record, state->epoch, state);
   session->result->last = info->figures;
   if (info->is_best) session->result->best = info->figures;
-  CLM_TRY(clm__run_state_end_epoch(state, &record));
-  return clm__callbacks_epoch_end(&session->callbacks, info);
+  keep_failure(session, clm__run_state_end_epoch(state, &record));
+  keep_failure(session, clm__callbacks_epoch_end(&session->callbacks, info));
+  CLM_TRY(meet(session));
+  return clm__callbacks_epoch_end(&session->own, info);
 }
 
-static clm_status run_order(clm__session *session, const clm__order *order)
+static epoch_run begin_epoch(clm__session *session)
 {
-  const double begin = clm__clock_seconds();
-  const double waited_before = clm__loader_get_stats(session->loader).wait_seconds;
-  const uint64_t images_before = session->state.images_seen;
-  const int epoch = session->state.epoch;
-  CLM_TRY(clm__loader_begin(session->loader, order->samples, order->starts,
-                            order->train_batches + order->validation_batches));
-  CLM_TRY(clm__callbacks_epoch_begin(&session->callbacks, epoch, session->config->epochs));
-  CLM_TRY(train_batches(session, order, begin));
-  const double trained = clm__clock_seconds();
-  const uint64_t images = session->state.images_seen - images_before;
-  clm__team_result validation = {0};
-  CLM_TRY(validate_batches(session, order, &validation));
-  const double waited = clm__loader_get_stats(session->loader).wait_seconds - waited_before;
-  session->result->wait_seconds += waited;
-  clm_epoch_info info = {.epoch = epoch,
-                         .epochs = session->config->epochs,
-                         .steps = clm__order_steps(&session->order),
-                         .seconds = clm__clock_seconds() - begin,
-                         .train_seconds = trained - begin,
-                         .wait_seconds = waited,
-                         .images_per_second =
-                             trained > begin ? (double)images / (trained - begin) : 0.0};
-  return end_epoch(session, &validation, &info);
+  const clm__order_config *order = &session->order;
+  const bool validates = (session->state.epoch + 1) % session->config->validate_epochs == 0;
+  const size_t validation_count =
+      validates ? order->dataset->count - order->dataset->train_count : 0;
+  const size_t steps = clm__order_steps(order);
+  const size_t done = clm__min_size((size_t)session->state.step, steps);
+  return (epoch_run){.begin = clm__clock_seconds(),
+                     .waited_before = clm__loader_get_stats(session->loader).wait_seconds,
+                     .images_before = session->state.images_seen,
+                     .steps = steps - done,
+                     .validation_batches = clm__ceil_div(validation_count, order->batch_size)};
 }
 
 static clm_status run_epoch(clm__session *session)
 {
-  clm__order_config config = session->order;
-  config.validate = (session->state.epoch + 1) % session->config->validate_epochs == 0;
-  clm__order order;
-  CLM_TRY(clm__order_init(&order, &config, (uint32_t)session->state.epoch,
-                          (size_t)session->state.step));
-  const clm_status status = run_order(session, &order);
-  clm__order_fini(&order);
-  return status;
+  const epoch_run run = begin_epoch(session);
+  const int epoch = session->state.epoch;
+  keep_failure(session, plan(session, run.validation_batches > 0));
+  keep_failure(session,
+               clm__callbacks_epoch_begin(&session->callbacks, epoch, session->config->epochs));
+  CLM_TRY(train_batches(session, &run));
+  const double trained = clm__clock_seconds();
+  const uint64_t images = session->state.images_seen - run.images_before;
+  clm__team_result validation = {0};
+  CLM_TRY(validate_batches(session, &run, &validation));
+  const double waited = clm__loader_get_stats(session->loader).wait_seconds - run.waited_before;
+  session->result->wait_seconds += waited;
+  clm_epoch_info info = {.epoch = epoch,
+                         .epochs = session->config->epochs,
+                         .steps = clm__order_steps(&session->order),
+                         .seconds = clm__clock_seconds() - run.begin,
+                         .train_seconds = trained - run.begin,
+                         .wait_seconds = waited,
+                         .images_per_second =
+                             trained > run.begin ? (double)images / (trained - run.begin) : 0.0};
+  return end_epoch(session, &validation, &info);
 }
 
 /* ---- the run ---- */
@@ -232,7 +323,7 @@ clm_status clm__session_run(clm__session *session)
   fill_result(session);
   if (status != CLM_OK && status != CLM_STOPPED) return status;
   const clm_error stopped = *clm_error_last();
-  CLM_TRY(clm__callbacks_end(&session->callbacks, session->result));
+  CLM_TRY(clm__job_agree(session->comm, clm__callbacks_end(&session->callbacks, session->result)));
   return status == CLM_OK ? CLM_OK : clm__error_raise(&stopped);
 }
 

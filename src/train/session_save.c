@@ -13,11 +13,17 @@ clm_status clm__session_fetch(clm__session *session)
   return clm__team_read_slots(session->team, session->model.optim_state);
 }
 
+static clm_status write_checkpoint(const clm__session *session)
+{
+  if (!clm__session_is_first(session)) return CLM_OK;
+  return clm__checkpoint_save(&session->folder, session->config->keep_checkpoints, &session->model,
+                              &session->state);
+}
+
 clm_status clm__session_save(clm__session *session)
 {
   CLM_TRY(clm__session_fetch(session));
-  return clm__checkpoint_save(&session->folder, session->config->keep_checkpoints, &session->model,
-                              &session->state);
+  return clm__job_agree(session->comm, write_checkpoint(session));
 }
 
 /* A save that fails beside training is loud and not fatal: training goes on with what is safe. */
@@ -36,6 +42,7 @@ static clm_status save_best(void *user, const clm_epoch_info *info)
   clm__session *session = user;
   if (!info->is_best) return CLM_OK;
   CLM_TRY(clm__session_fetch(session));
+  if (!clm__session_is_first(session)) return CLM_OK;
   if (clm__checkpoint_write(session->folder.best, &session->model, &session->state) != CLM_OK)
     forgive_failed_save(session, session->folder.best);
   return CLM_OK;
@@ -53,6 +60,7 @@ static clm_status write_history(void *user, const clm_epoch_info *info)
 {
   clm__session *session = user;
   (void)info;
+  if (!clm__session_is_first(session)) return CLM_OK;
   if (clm__history_write(&session->folder, &session->state) != CLM_OK)
     forgive_failed_save(session, "the history");
   return CLM_OK;
@@ -63,7 +71,8 @@ static clm_status save_checkpoint(void *user, const clm_epoch_info *info)
   clm__session *session = user;
   const int every = session->config->checkpoint_epochs;
   if (every <= 0 || (info->epoch + 1) % every != 0) return CLM_OK;
-  if (clm__session_save(session) != CLM_OK) forgive_failed_save(session, "the checkpoint");
+  CLM_TRY(clm__session_fetch(session));
+  if (write_checkpoint(session) != CLM_OK) forgive_failed_save(session, "the checkpoint");
   return CLM_OK;
 }
 
@@ -73,10 +82,10 @@ void clm__session_add_callbacks(clm__session *session)
   const clm_callback early = {.user = session, .on_epoch_end = watch_patience};
   const clm_callback history = {.user = session, .on_epoch_end = write_history};
   const clm_callback checkpoint = {.user = session, .on_epoch_end = save_checkpoint};
-  clm__callbacks_add(&session->callbacks, &best);
-  clm__callbacks_add(&session->callbacks, &early);
-  clm__callbacks_add(&session->callbacks, &history);
-  clm__callbacks_add(&session->callbacks, &checkpoint);
+  clm__callbacks_add(&session->own, &best);
+  clm__callbacks_add(&session->own, &early);
+  clm__callbacks_add(&session->own, &history);
+  clm__callbacks_add(&session->own, &checkpoint);
 }
 
 /* ---- the last model ---- */
@@ -107,12 +116,18 @@ static clm_status save_in_checkpoints(clm__session *session)
   return clm__error_raise(&first);
 }
 
-clm_status clm__session_save_model(clm__session *session)
+static clm_status write_model(clm__session *session)
 {
-  CLM_TRY(clm__session_fetch(session));
+  if (!clm__session_is_first(session)) return CLM_OK;
   if (session->config->restore_best && session->state.best_epoch >= 0)
     CLM_TRY(take_best_weights(session));
   const clm_status status =
       clm__checkpoint_write(session->folder.model, &session->model, &session->state);
   return status == CLM_OK ? CLM_OK : save_in_checkpoints(session);
+}
+
+clm_status clm__session_save_model(clm__session *session)
+{
+  CLM_TRY(clm__session_fetch(session));
+  return clm__job_agree(session->comm, write_model(session));
 }

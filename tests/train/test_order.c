@@ -72,10 +72,57 @@ static void going_on_keeps_the_rest(void **state)
   clm__order_fini(&done);
 }
 
+/* Rank `user` of 3, by even shares. */
+static void third(const void *user, bool validates, size_t count, size_t *first, size_t *kept)
+{
+  const size_t rank = *(const size_t *)user;
+  (void)validates;
+  *first = count * rank / 3;
+  *kept = count * (rank + 1) / 3 - *first;
+}
+
+/* Over all ranks every image stands once, in its batch, also where a batch is smaller than the
+ * number of ranks. */
+static void check_parts(size_t train, size_t validation, size_t batch, size_t step)
+{
+  const clm__dataset dataset = made_up(train, validation);
+  const clm__order whole = order_of(&dataset, batch, 1, step);
+  int seen[200] = {0};
+  for (size_t rank = 0; rank < 3; rank++) {
+    clm__order part = order_of(&dataset, batch, 1, step);
+    clm__order_keep(&part, third, &rank);
+    assert_int_equal(part.train_batches, whole.train_batches);
+    for (size_t b = 0; b < part.train_batches + part.validation_batches; b++)
+      for (size_t i = part.starts[b]; i < part.starts[b + 1]; i++) {
+        bool is_in_batch = false;
+        for (size_t k = whole.starts[b]; k < whole.starts[b + 1]; k++)
+          is_in_batch = is_in_batch || whole.samples[k] == part.samples[i];
+        assert_true(is_in_batch);
+        seen[part.samples[i]]++;
+      }
+    clm__order_fini(&part);
+  }
+  for (size_t k = whole.starts[0]; k < train + validation; k++)
+    assert_int_equal(seen[whole.samples[k]], 1);
+  for (size_t k = 0; k < whole.starts[0]; k++) assert_int_equal(seen[whole.samples[k]], 0);
+  clm__order whole_copy = whole;
+  clm__order_fini(&whole_copy);
+}
+
+static void parts_make_the_whole(void **state)
+{
+  (void)state;
+  check_parts(101, 23, 10, 0);
+  check_parts(101, 23, 10, 7);
+  check_parts(65, 0, 64, 0);
+  check_parts(2, 1, 64, 0);
+  check_parts(1, 1, 32, 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_image_once),
                                      cmocka_unit_test(epochs_differ_and_repeat),
                                      cmocka_unit_test(going_on_keeps_the_rest)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  cmocka_unit_test(parts_make_the_whole), return cmocka_run_group_tests(tests, NULL, NULL);
 }
