@@ -2,10 +2,14 @@
 
 #include "base/mem.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <hdf5.h>
+
+/* Of the process, as the HDF5 library's state is. */
+static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct clm__hdf5 {
   hid_t id;
@@ -15,6 +19,10 @@ struct clm__hdf5 {
 };
 
 #define PATH_SIZE 512
+
+void clm__hdf5_enter(void) { (void)pthread_mutex_lock(&library_lock); }
+
+void clm__hdf5_leave(void) { (void)pthread_mutex_unlock(&library_lock); }
 
 static void silence(clm__hdf5 *file)
 {

@@ -1,6 +1,7 @@
-/* HDF5 files in memory, only as far as Keras' weights need them. Not for several threads at once:
- * the HDF5 library has one lock or none. Paths are absolute ("/layers/dense/vars/0"); every part of
- * one must be a plain link, so that nothing outside the file is ever reached. */
+/* HDF5 files in memory, only as far as Keras' weights need them. Not for several threads at once,
+ * as the HDF5 library has one lock or none: clm__hdf5_enter keeps other threads out. Paths are
+ * absolute ("/layers/dense/vars/0"); every part of one must be a plain link, so that nothing
+ * outside the file is ever reached. */
 #ifndef CLM_IO_HDF5_H
 #define CLM_IO_HDF5_H
 
@@ -12,6 +13,10 @@
 #include <stdint.h>
 
 typedef struct clm__hdf5 clm__hdf5;
+
+/* Waits until no other thread is between these two; the same thread must not enter again. */
+void clm__hdf5_enter(void);
+void clm__hdf5_leave(void);
 
 /* Opens a file's image, which must live until clm__hdf5_close. `what` names it in errors and must
  * live as long. Errors: BAD_DATA, NO_MEMORY. */

@@ -41,8 +41,8 @@ static clm_status read_config(const char *text, size_t size_bytes, const char *w
   return status;
 }
 
-static clm_status read_hdf5(const clm__hdf5 *hdf5, size_t size_bytes, const clm_log *log,
-                            clm__model_file *file)
+static clm_status read_open_hdf5(const clm__hdf5 *hdf5, size_t size_bytes, const clm_log *log,
+                                 clm__model_file *file)
 {
   const size_t most =
       size_bytes < SIZE_MAX / WEIGHTS_RATIO_MAX ? size_bytes * WEIGHTS_RATIO_MAX : SIZE_MAX;
@@ -54,15 +54,24 @@ static clm_status read_hdf5(const clm__hdf5 *hdf5, size_t size_bytes, const clm_
                                      log, &file->optim_state);
 }
 
+static clm_status read_hdf5(const char *bytes, size_t size_bytes, const clm_log *log,
+                            clm__model_file *file)
+{
+  clm__hdf5 *hdf5 = NULL;
+  CLM_TRY(clm__hdf5_open(bytes, size_bytes, WEIGHTS_MEMBER, &hdf5));
+  const clm_status status = read_open_hdf5(hdf5, size_bytes, log, file);
+  clm__hdf5_close(hdf5);
+  return status;
+}
+
 static clm_status read_weights(const clm__zip *zip, const clm_log *log, clm__model_file *file)
 {
   char *bytes = NULL;
   size_t size_bytes = 0;
-  clm__hdf5 *hdf5 = NULL;
   CLM_TRY(clm__zip_read(zip, WEIGHTS_MEMBER, WEIGHTS_BYTES_MAX, &bytes, &size_bytes));
-  clm_status status = clm__hdf5_open(bytes, size_bytes, WEIGHTS_MEMBER, &hdf5);
-  if (status == CLM_OK) status = read_hdf5(hdf5, size_bytes, log, file);
-  clm__hdf5_close(hdf5);
+  clm__hdf5_enter();
+  const clm_status status = read_hdf5(bytes, size_bytes, log, file);
+  clm__hdf5_leave();
   clm__mem_free(bytes);
   return status;
 }

@@ -39,7 +39,7 @@ static clm_status make_config(const clm__model_file *file, char **text)
   return clm__json_take(&writer, text);
 }
 
-static clm_status make_weights(const clm__model_file *file, char **bytes, size_t *size_bytes)
+static clm_status make_hdf5(const clm__model_file *file, char **bytes, size_t *size_bytes)
 {
   clm__hdf5 *hdf5 = NULL;
   CLM_TRY(clm__hdf5_create(&hdf5));
@@ -50,6 +50,14 @@ static clm_status make_weights(const clm__model_file *file, char **bytes, size_t
                                     file->optim_state, file->weights);
   if (status == CLM_OK) status = clm__hdf5_take_image(hdf5, bytes, size_bytes);
   clm__hdf5_close(hdf5);
+  return status;
+}
+
+static clm_status make_weights(const clm__model_file *file, char **bytes, size_t *size_bytes)
+{
+  clm__hdf5_enter();
+  const clm_status status = make_hdf5(file, bytes, size_bytes);
+  clm__hdf5_leave();
   return status;
 }
 

@@ -63,19 +63,29 @@ static bool prune_one(void *user, const char *path)
   return job->status == CLM_OK;
 }
 
-clm_status clm__checkpoint_save(const clm__run_folder *folder, int keep,
-                                const clm__model_file *model, const clm__run_state *state)
+clm_status clm__checkpoint_prune(const clm__run_folder *folder, int keep)
 {
-  char name[64];
-  (void)snprintf(name, sizeof name, PREFIX "%012" PRIu64 SUFFIX, state->images_seen);
-  char *path = NULL;
-  CLM_TRY(clm__file_join(folder->checkpoints, name, &path));
-  const clm_status status = clm__checkpoint_write(path, model, state);
-  clm__mem_free(path);
-  CLM_TRY(status);
   prune_job job = {.left = keep > 0 ? keep : 1};
   CLM_TRY(visit_newest_first(folder, prune_one, &job));
   return job.status;
+}
+
+clm_status clm__checkpoint_path(const clm__run_folder *folder, uint64_t images_seen, char **path)
+{
+  char name[64];
+  (void)snprintf(name, sizeof name, PREFIX "%012" PRIu64 SUFFIX, images_seen);
+  return clm__file_join(folder->checkpoints, name, path);
+}
+
+clm_status clm__checkpoint_save(const clm__run_folder *folder, int keep,
+                                const clm__model_file *model, const clm__run_state *state)
+{
+  char *path = NULL;
+  CLM_TRY(clm__checkpoint_path(folder, state->images_seen, &path));
+  const clm_status status = clm__checkpoint_write(path, model, state);
+  clm__mem_free(path);
+  CLM_TRY(status);
+  return clm__checkpoint_prune(folder, keep);
 }
 
 typedef struct load_job {

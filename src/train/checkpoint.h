@@ -18,6 +18,12 @@ CLM_MUST_CHECK clm_status clm__checkpoint_save(const clm__run_folder *folder, in
                                                const clm__model_file *model,
                                                const clm__run_state *state);
 
+/* The two halves of clm__checkpoint_save for a state that is text already (model->extra): the path
+ * of a checkpoint, taken by the caller; and the removal of what is too old. */
+CLM_MUST_CHECK clm_status clm__checkpoint_path(const clm__run_folder *folder, uint64_t images_seen,
+                                               char **path);
+CLM_MUST_CHECK clm_status clm__checkpoint_prune(const clm__run_folder *folder, int keep);
+
 /* Reads the newest checkpoint that is whole; broken ones are named in a WARNING. Both results are
  * taken by the caller. Errors: NO_INPUT where none can be used. */
 CLM_MUST_CHECK clm_status clm__checkpoint_load(const clm__run_folder *folder, const clm_log *log,
