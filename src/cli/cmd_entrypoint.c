@@ -1,6 +1,6 @@
 #include "cli/commands.h"
 #include "cli/launch_options.h"
-#include "cli/opts.h"
+#include "cli/run.h"
 #include "cli/say.h"
 
 #include <string.h>
@@ -9,16 +9,8 @@
 static clm_status train(const clm__cli_config *config)
 {
   const int skipped = config->argument_count > 0 && strcmp(config->arguments[0], "train") == 0;
-  const clm__command *command = clm__command_find("train");
-  const clm__voice voice = {
-      .quiet = config->quiet != 0, .verbose = config->verbose != 0, .info_to_out = true};
-  clm__cli_config own;
-  clm_status status = clm__options_parse(command, config->argument_count - skipped,
-                                         config->arguments + skipped, &own);
-  clm__say_set_voice(&voice);
-  if (status == CLM_OK) status = command->run(&own);
-  clm__cli_config_fini(&own);
-  return status;
+  return clm__run_words(clm__command_find("train"), config->argument_count - skipped,
+                        config->arguments + skipped);
 }
 
 /* Devices that a rank each is for: all but CPUs. */

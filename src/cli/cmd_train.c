@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/opts.h"
+#include "cli/ranks.h"
 #include "cli/say.h"
 #include "cli/train_view.h"
 
@@ -12,12 +13,12 @@ static clm_status settle(clm__cli_config *config)
   if (train->data.folder == NULL)
     return clm__say_error(CLM_USAGE, "`clematis train` needs DATA, a folder with one folder a "
                                      "class in it; `clematis sample DIR` draws one");
-  if (config->expect_ranks > 1)
-    return clm__say_error(
-        CLM_USAGE,
-        "this run was promised %d ranks, and training runs on one in this version: "
-        "give the job one replica with --ranks-per-replica 1",
-        config->expect_ranks);
+  const int ranks = clm_job_size(train->job);
+  if (config->expect_ranks > 0 && config->expect_ranks != ranks)
+    return clm__say_error(CLM_USAGE,
+                          "this run was promised %d ranks, and %d %s there: start all of them with "
+                          "the mpirun of this machine's Open MPI, or with srun --mpi=pmix",
+                          config->expect_ranks, ranks, ranks == 1 ? "is" : "are");
   if (train->resume && train->out_folder == NULL)
     return clm__say_error(CLM_USAGE, "--resume needs --out DIR, the folder of the run to go on");
   if (config->quiet) config->progress = CLM__PROGRESS_NONE;
@@ -39,15 +40,15 @@ static void add_shell_word(clm__text *text, const char *word)
   clm__text_add(text, "'");
 }
 
-static clm_status say_stopped(const clm_train_result *result)
+static clm_status say_stopped(const clm__cli_config *config, const clm_train_result *result)
 {
   clm__text folder = {0};
+  if (clm_job_rank(config->train.job) > 0) return CLM_STOPPED;
   add_shell_word(&folder, result->out_folder);
-  const clm_status status =
-      clm__say_error(CLM_STOPPED, "stopped on request; to go on: clematis train --resume --out %s",
-                     clm__text_get(&folder));
+  clm__say_notice("stopped on request; to go on: clematis train --resume --out %s",
+                  clm__text_get(&folder));
   clm__text_fini(&folder);
-  return status;
+  return CLM_STOPPED;
 }
 
 static clm_status train(clm__cli_config *config)
@@ -61,9 +62,9 @@ static clm_status train(clm__cli_config *config)
   const clm_status status = clm_train(&config->train, &result);
   config->train.callbacks = NULL;
   config->train.callback_count = 0;
-  if (status != CLM_OK && status != CLM_STOPPED) return clm__say_library_error(status);
+  if (status != CLM_OK && status != CLM_STOPPED) return clm__ranks_say(config->train.job, status);
   clm__train_view_end(&view, &result);
-  return status == CLM_STOPPED ? say_stopped(&result) : CLM_OK;
+  return status == CLM_STOPPED ? say_stopped(config, &result) : CLM_OK;
 }
 
 clm_status clm__cmd_train(clm__cli_config *config)
@@ -72,6 +73,7 @@ clm_status clm__cmd_train(clm__cli_config *config)
   clm__text json = {0};
   if (status == CLM_OK) status = clm__config_dump(config, &json);
   config->train.config_text = clm__text_get(&json);
+  status = clm__ranks_agree(config->train.job, status);
   if (status == CLM_OK) status = train(config);
   config->train.config_text = NULL;
   clm__text_fini(&json);

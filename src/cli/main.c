@@ -1,32 +1,10 @@
 /* The program `clematis`: a command, its arguments and options. */
 #include "cli/help.h"
-#include "cli/opts.h"
+#include "cli/run.h"
 #include "cli/say.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static clm_status run_command(const clm__command *command, int count, const char *const *words)
-{
-  clm__cli_config config;
-  clm_status status = clm__options_parse(command, count, words, &config);
-  const clm__voice voice = {
-      .quiet = config.quiet != 0,
-      .verbose = config.verbose != 0,
-      .info_to_out = strcmp(command->name, "train") == 0,
-  };
-  clm__say_set_voice(&voice);
-  if (status == CLM_OK && config.help) {
-    clm__text text = {0};
-    clm__help_command(command, &text);
-    clm__say_text(clm__text_get(&text));
-    clm__text_fini(&text);
-  } else if (status == CLM_OK) {
-    status = command->run(&config);
-  }
-  clm__cli_config_fini(&config);
-  return status;
-}
 
 static clm_status fail_without_command(void)
 {
@@ -45,7 +23,7 @@ static clm_status run(int count, const char *const *words)
   if (strcmp(name, "--version") == 0) name = "version";
   const clm__command *command = clm__command_find(name);
   if (command == NULL) return clm__command_fail_unknown(name);
-  return run_command(command, count - 1, words + 1);
+  return clm__run_words(command, count - 1, words + 1);
 }
 
 int main(int count, char **words)

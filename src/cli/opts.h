@@ -99,9 +99,10 @@ const clm__command *clm__command_find(const char *name);
 clm_status clm__command_fail_unknown(const char *name);
 
 /* Reads the words behind a command's name: defaults, then the configuration file, then the words.
- * Errors: USAGE, NO_INPUT, BAD_DATA; said. */
-clm_status clm__options_parse(const clm__command *command, int count, const char *const *words,
-                              clm__cli_config *config);
+ * In a job of several ranks (else NULL) rank 0 reads the file for all; collective. Errors: USAGE,
+ * NO_INPUT, BAD_DATA; said. */
+clm_status clm__options_parse(const clm__command *command, clm_job *job, int count,
+                              const char *const *words, clm__cli_config *config);
 
 /* The configuration as config.json; the caller's to free with clm__text_fini. */
 clm_status clm__config_dump(const clm__cli_config *config, clm__text *json);

@@ -146,12 +146,29 @@ static clm_status visit_key(void *user, const char *key, const char *value)
   return status;
 }
 
-static clm_status read_file(const char *path, clm__cli_config *config)
+static clm_status parse_file(const char *path, const char *text, clm__cli_config *config)
 {
   file_reading reading = {.path = path, .config = config};
-  const clm_status status = clm_config_read(path, visit_key, &reading);
+  const clm_status status = clm_config_parse(text, path, visit_key, &reading);
   if (status == CLM_OK || reading.has_said) return status;
   return clm__say_library_error(status);
+}
+
+/* Rank 0's file, also for ranks that do not see it. path NULL: there is none to read. */
+static clm_status read_file(const char *path, clm_job *job, clm__cli_config *config)
+{
+  char *own = NULL;
+  char *text = NULL;
+  clm_status status = CLM_OK;
+  if (path != NULL && clm_job_rank(job) == 0) status = clm_config_load(path, &own);
+  if (status != CLM_OK) (void)clm__say_library_error(status);
+  const clm_status shared = clm_job_share(job, own, &text);
+  if (status == CLM_OK && shared != CLM_OK) status = clm__say_library_error(shared);
+  if (status == CLM_OK && text != NULL)
+    status = parse_file(path != NULL ? path : "the configuration of rank 0", text, config);
+  clm_text_free(text);
+  clm_text_free(own);
+  return status;
 }
 
 /* A resumed run goes on with its own options where no file of options is named. */
@@ -192,25 +209,31 @@ static clm_status settle(clm__cli_config *config)
   return CLM_OK;
 }
 
-clm_status clm__options_parse(const clm__command *command, int count, const char *const *words,
-                              clm__cli_config *config)
+/* Once more on top of the file's values: the words win. */
+static clm_status parse_layers(word_list *list, clm_job *job, const char **arguments,
+                               clm__cli_config *parsed)
+{
+  clm__cli_config layered = clm__cli_config_default();
+  memcpy(layered.resume_config, parsed->resume_config, sizeof layered.resume_config);
+  const char *path =
+      parsed->config_file == parsed->resume_config ? layered.resume_config : parsed->config_file;
+  clm_status status = read_file(path, job, &layered);
+  list->next = 0;
+  if (status == CLM_OK) status = parse_words(list, &layered, arguments);
+  *parsed = layered;
+  return status;
+}
+
+clm_status clm__options_parse(const clm__command *command, clm_job *job, int count,
+                              const char *const *words, clm__cli_config *config)
 {
   const char **arguments = clm__memory_take((size_t)count + 1, sizeof *arguments);
   clm__cli_config parsed = clm__cli_config_default();
   word_list list = {.command = command, .words = words, .count = count};
   clm_status status = parse_words(&list, &parsed, arguments);
   if (status == CLM_OK && !parsed.help) find_resume_config(&parsed);
-  if (status == CLM_OK && !parsed.help && parsed.config_file != NULL) {
-    /* Once more on top of the file's values: the words win. */
-    clm__cli_config layered = clm__cli_config_default();
-    memcpy(layered.resume_config, parsed.resume_config, sizeof layered.resume_config);
-    const char *path =
-        parsed.config_file == parsed.resume_config ? layered.resume_config : parsed.config_file;
-    status = read_file(path, &layered);
-    list.next = 0;
-    if (status == CLM_OK) status = parse_words(&list, &layered, arguments);
-    parsed = layered;
-  }
+  if (status == CLM_OK && !parsed.help && (parsed.config_file != NULL || clm_job_size(job) > 1))
+    status = parse_layers(&list, job, arguments, &parsed);
   if (status == CLM_OK && !parsed.help) status = check_arguments(command, &parsed);
   if (status == CLM_OK) status = settle(&parsed);
   parsed.arguments = arguments;

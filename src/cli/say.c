@@ -11,7 +11,24 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static clm__voice voice;
 static bool has_live_line;
 
+/* How a rank of several speaks. */
+static struct {
+  bool keeps_errors;
+  bool is_silent;
+  char label[300]; /* "[rank 1 host b] " */
+  char kept[CLM_ERROR_MESSAGE_SIZE];
+} ranks;
+
 void clm__say_set_voice(const clm__voice *wanted) { voice = *wanted; }
+
+void clm__say_as_rank(int rank, const char *host)
+{
+  ranks.keeps_errors = true;
+  ranks.is_silent = rank > 0;
+  if (rank > 0) (void)snprintf(ranks.label, sizeof ranks.label, "[rank %d host %s] ", rank, host);
+}
+
+const char *clm__say_kept_error(void) { return ranks.kept; }
 
 static void clear_live_line(void)
 {
@@ -23,8 +40,10 @@ static void clear_live_line(void)
 
 static void print_line(FILE *stream, const char *prefix, const char *format, va_list arguments)
 {
+  if (ranks.is_silent && stream == stdout) return;
   (void)pthread_mutex_lock(&lock);
   clear_live_line();
+  if (stream == stderr) (void)fputs(ranks.label, stream);
   (void)fputs(prefix, stream);
   (void)vfprintf(stream, format, arguments);
   (void)fputc('\n', stream);
@@ -47,12 +66,21 @@ clm_status clm__say_error(clm_status status, const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
-  print_line(stderr, "clematis: ", format, arguments);
+  if (ranks.keeps_errors)
+    (void)vsnprintf(ranks.kept, sizeof ranks.kept, format, arguments);
+  else
+    print_line(stderr, "clematis: ", format, arguments);
   va_end(arguments);
   return status;
 }
 
 clm_status clm__say_library_error(clm_status status)
+{
+  if (ranks.keeps_errors) return clm__say_error(status, "%s", clm_error_last()->message);
+  return clm__say_agreed_error(status);
+}
+
+clm_status clm__say_agreed_error(clm_status status)
 {
   const clm_error *error = clm_error_last();
   const bool has_message = error->status == status && error->message[0] != '\0';
@@ -63,6 +91,14 @@ clm_status clm__say_library_error(clm_status status)
     print_text(stderr, "  ", "at %s:%d in %s", frame->file, frame->line, frame->function);
   }
   return status;
+}
+
+void clm__say_notice(const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  print_line(stderr, "clematis: ", format, arguments);
+  va_end(arguments);
 }
 
 void clm__say_warning(const char *format, ...)
@@ -83,6 +119,7 @@ void clm__say(const char *format, ...)
 
 void clm__say_text(const char *text)
 {
+  if (ranks.is_silent) return;
   (void)pthread_mutex_lock(&lock);
   clear_live_line();
   (void)fputs(text, stdout);
@@ -100,6 +137,7 @@ void clm__say_info(const char *format, ...)
 
 void clm__say_live(const char *text)
 {
+  if (ranks.is_silent) return;
   (void)pthread_mutex_lock(&lock);
   if (text[0] != '\0') {
     (void)fprintf(stdout, "\r%s\033[K", text);
@@ -118,7 +156,7 @@ static void receive(void *user, clm_log_level level, const char *message)
     clm__say_warning("%s", message);
     return;
   }
-  if (voice.quiet || (level == CLM_LOG_DETAIL && !voice.verbose)) return;
+  if (ranks.is_silent || voice.quiet || (level == CLM_LOG_DETAIL && !voice.verbose)) return;
   print_text(voice.info_to_out ? stdout : stderr, "", "%s", message);
 }
 

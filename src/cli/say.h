@@ -16,12 +16,25 @@ typedef struct clm__voice {
 
 void clm__say_set_voice(const clm__voice *voice);
 
+/* This process is one rank of several: rank 0 speaks for all, the others only warn, with their
+ * number and host. Errors are kept instead of said, so that all ranks can agree on one. */
+void clm__say_as_rank(int rank, const char *host);
+
+/* The error that was kept last. */
+const char *clm__say_kept_error(void);
+
 /* Says what is wrong, in one line on stderr, and returns status. */
 clm_status clm__say_error(clm_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Says the thread's library error of this status, and with --verbose where it came from. */
 clm_status clm__say_library_error(clm_status status);
+
+/* The same for an error that the ranks have agreed on: nothing is kept. */
+clm_status clm__say_agreed_error(clm_status status);
+
+/* Says in one line on stderr how it ended, never kept. */
+void clm__say_notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 void clm__say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -2,8 +2,16 @@
 #ifndef CLM_CLI_STOP_H
 #define CLM_CLI_STOP_H
 
-/* From now on the first of these signals is remembered and said, the second ends the process. */
-void clm__stop_listen(void);
+#include <stdbool.h>
+#include <stddef.h>
+
+/* From now on the first of these signals is remembered, and said where `says`; the second ends the
+ * process. */
+void clm__stop_listen(bool says);
+
+/* What is said besides: the last step done. Where another rank has died the launcher signals the
+ * rest and kills them soon after, so nothing can be said later. epoch: from 0. */
+void clm__stop_note(int epoch, size_t step);
 
 /* Whether such a signal came. */
 int clm__stop_is_wanted(void);

@@ -30,12 +30,14 @@ static void say_devices(const char *lines)
 
 static clm_status on_begin(void *user, const clm_run_info *info)
 {
-  (void)user;
+  const clm__train_view *view = user;
+  const clm_job *job = view->config->train.job;
   char parameters[CLM__FORMAT_SIZE];
   char device[CLM__FORMAT_SIZE];
   char cache[CLM__FORMAT_SIZE];
   char seen[CLM__FORMAT_SIZE];
   clm__say_info("Run folder: %s", info->out_folder);
+  if (clm_job_size(job) > 1) clm__say_info("Ranks: %d", clm_job_size(job));
   say_devices(info->device_text);
   clm__say_info("Model: %s parameters, learning rate %g, %zu steps an epoch",
                 clm__format_count(info->parameters, parameters), info->learning_rate,
@@ -46,7 +48,7 @@ static clm_status on_begin(void *user, const clm_run_info *info)
   if (info->images_seen > 0)
     clm__say_info("Going on in epoch %d at step %zu, after %s images", info->first_epoch + 1,
                   info->first_step + 1, clm__format_count(info->images_seen, seen));
-  clm__stop_listen();
+  clm__stop_listen(clm_job_rank(job) == 0);
   return CLM_OK;
 }
 
@@ -61,6 +63,7 @@ static clm_status on_step(void *user, const clm_step_info *info)
 {
   clm__train_view *view = user;
   clm__progress_step(&view->progress, info);
+  if (clm_job_size(view->config->train.job) > 1) clm__stop_note(info->epoch, info->step);
   return CLM_OK;
 }
 

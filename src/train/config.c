@@ -31,19 +31,21 @@ static clm_status visit_member(const clm__json_at *member,
   return status;
 }
 
-clm_status clm_config_read(const char *path,
-                           clm_status (*visit)(void *user, const char *key, const char *value),
-                           void *user)
+clm_status clm_config_load(const char *path, char **text)
 {
-  char *content = NULL;
   size_t size_bytes = 0;
-  CLM_TRY(clm__file_read(path, CONFIG_LIMIT_BYTES, &content, &size_bytes));
+  CLM_TRY(clm__file_read(path, CONFIG_LIMIT_BYTES, text, &size_bytes));
+  return CLM_OK;
+}
+
+clm_status clm_config_parse(const char *text, const char *name,
+                            clm_status (*visit)(void *user, const char *key, const char *value),
+                            void *user)
+{
   clm__json *json = NULL;
-  clm_status status = clm__json_parse(content, size_bytes, path, &json);
-  clm__mem_free(content);
-  CLM_TRY(status);
+  CLM_TRY(clm__json_parse(text, strlen(text), name, &json));
   const clm__json_at root = clm__json_root(json);
-  status = clm__json_require(&root, CLM__JSON_OBJECT);
+  clm_status status = clm__json_require(&root, CLM__JSON_OBJECT);
   void *iterator = NULL;
   clm__json_at member;
   while (status == CLM_OK && clm__json_next(&root, &iterator, &member))

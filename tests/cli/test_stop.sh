@@ -15,6 +15,7 @@ whole=$(digest)
 # start ARGUMENT...: the program in the background; its number is in $pid.
 start() {
   what="clematis $*"
+  : >out
   "$CLM_PROGRAM" "$@" >out 2>err &
   pid=$!
 }
