@@ -70,7 +70,10 @@ clm_status clm__job_agree(clm__comm *comm, clm_status mine)
 {
   if (clm__comm_get_size(comm) == 1) return mine;
   char message[CLM_ERROR_MESSAGE_SIZE] = "";
-  if (mine != CLM_OK) (void)snprintf(message, sizeof message, "%s", clm_error_last()->message);
+  if (mine != CLM_OK)
+    (void)snprintf(message, sizeof message, "%s",
+                   clm_error_last()->status == mine ? clm_error_last()->message
+                                                    : clm_status_text(mine));
   CLM_TRY(clm__comm_agree(comm, mine, message));
   return CLM_OK;
 }

@@ -33,7 +33,11 @@ static void count_step(clm__session *session, const clm__team_result *result)
 /* What fails on one rank waits for the next place where all meet: else the others would wait. */
 static void keep_failure(clm__session *session, clm_status status)
 {
-  if (status != CLM_OK && session->failure.status == CLM_OK) session->failure = *clm_error_last();
+  if (status == CLM_OK || session->failure.status != CLM_OK) return;
+  /* A user's callback need not say why. */
+  if (clm_error_last()->status != status)
+    (void)clm__error_fail(status, __FILE__, __LINE__, __func__, "%s", clm_status_text(status));
+  session->failure = *clm_error_last();
 }
 
 static clm_status raise_failure(const clm__session *session)
