@@ -74,6 +74,7 @@ typedef struct clm_train_result {
   double first_step_seconds; /* from the call of clm_train to the end of the first step */
   double wait_seconds;
   size_t skipped_files;
+  double save_seconds;       /* training waited for copies of checkpoints */
   int failed_saves;          /* periodic checkpoints that could not be written */
   char out_folder[1024];
   uint64_t weights_digest;
@@ -118,6 +119,8 @@ typedef struct clm_train_config {
   const char *monitor;         /* "val_loss", "val_accuracy", "loss", "accuracy" */
   int restore_best;            /* 1: end with the weights of the best epoch */
   int checkpoint_epochs;       /* 1: a checkpoint every so many epochs; 0: none */
+  int checkpoint_steps;        /* 0: also every so many steps, counted from the first of all */
+  double checkpoint_minutes;   /* 0: also where the last one is so old */
   int keep_checkpoints;        /* 3 */
   int validate_epochs;         /* 1: validation every so many epochs */
   const char *config_text;     /* stored as config.json; NULL: none */

@@ -10,6 +10,7 @@
 #include "train/job.h"
 #include "train/monitor.h"
 #include "train/order.h"
+#include "train/saver.h"
 #include "train/team.h"
 
 typedef struct clm__session {
@@ -23,6 +24,8 @@ typedef struct clm__session {
   size_t all_count;      /* samples with the bad ones behind */
   clm__model_file model; /* graph, host weights, optimizer and loss */
   clm__run_state state;
+  clm__saver *saver;    /* of rank 0; reads model's arrays: clm__session_fetch waits for it */
+  double saved_seconds; /* of the clock, when the last checkpoint began */
   clm__monitor monitor;
   clm__device *device;
   clm__tune *tune;
@@ -61,9 +64,14 @@ CLM_MUST_CHECK clm_status clm__session_fetch(clm__session *session);
 /* Trains from where the state stands to the end. Errors: STOPPED, DIVERGED, ... */
 CLM_MUST_CHECK clm_status clm__session_run(clm__session *session);
 
-/* The library's own callbacks: best.keras, early stopping, history and periodic checkpoints, in
+/* The library's own callbacks: early stopping, history, best.keras and periodic checkpoints, in
  * this order. `user` of each is the session. */
 void clm__session_add_callbacks(clm__session *session);
+
+/* Files beside training: begins, when the model is there; ends, waiting for what is being written.
+ * Not collective. Errors: NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__session_begin_saving(clm__session *session);
+void clm__session_end_saving(clm__session *session);
 
 /* Writes a checkpoint of where the run stands. Errors: IO, on all ranks. */
 CLM_MUST_CHECK clm_status clm__session_save(clm__session *session);

@@ -46,6 +46,12 @@ static clm_status check_numbers(const clm_train_config *config)
   CLM_REQUIRE(config->validate_epochs >= 1, CLM_USAGE,
               "validation every %d epochs was asked for; it must be at least 1",
               config->validate_epochs);
+  CLM_REQUIRE(config->checkpoint_steps >= 0, CLM_USAGE,
+              "a checkpoint every %d steps was asked for; it must not be negative",
+              config->checkpoint_steps);
+  CLM_REQUIRE(config->checkpoint_minutes >= 0.0 && config->checkpoint_minutes <= 1e6, CLM_USAGE,
+              "a checkpoint every %g minutes was asked for; 0 to 1000000 are possible",
+              config->checkpoint_minutes);
   CLM_REQUIRE(config->keep_checkpoints >= 1, CLM_USAGE,
               "%d checkpoints are to be kept; it must be at least 1", config->keep_checkpoints);
   CLM_REQUIRE(config->early_stopping_patience >= 0, CLM_USAGE,
@@ -76,15 +82,17 @@ static uint64_t digest_settings(const clm_train_config *config)
 {
   const clm_data_config *data = &config->data;
   char text[1024];
-  (void)snprintf(
-      text, sizeof text,
-      "%d %d %" PRIu64 " %d %d %d %g %s %d %d | %g %" PRIu32 " %d %d %d %d %d %d %d %d | %d %d",
-      config->run.batch_size, config->epochs, config->seed, config->validate_epochs,
-      config->checkpoint_epochs, config->early_stopping_patience, config->early_stopping_delta,
-      config->monitor != NULL ? config->monitor : "", config->restore_best, config->resume,
-      data->validation_split, data->seed, data->shuffle, data->follow_links, (int)data->split,
-      (int)data->interpolation, (int)data->aspect, data->apply_exif, data->blend_alpha,
-      data->strict, config->image_height, config->image_width);
+  (void)snprintf(text, sizeof text,
+                 "%d %d %" PRIu64 " %d %d %d %g %d %g %s %d %d | %g %" PRIu32
+                 " %d %d %d %d %d %d %d %d | %d %d",
+                 config->run.batch_size, config->epochs, config->seed, config->validate_epochs,
+                 config->checkpoint_epochs, config->checkpoint_steps, config->checkpoint_minutes,
+                 config->early_stopping_patience, config->early_stopping_delta,
+                 config->monitor != NULL ? config->monitor : "", config->restore_best,
+                 config->resume, data->validation_split, data->seed, data->shuffle,
+                 data->follow_links, (int)data->split, (int)data->interpolation, (int)data->aspect,
+                 data->apply_exif, data->blend_alpha, data->strict, config->image_height,
+                 config->image_width);
   return clm__hash_text(CLM__HASH_START, text);
 }
 
@@ -274,6 +282,7 @@ static clm_status open_all(clm__session *session)
   CLM_TRY(clm__job_agree(comm, begin_order(session)));
   CLM_TRY(clm__session_open_model(session));
   CLM_TRY(open_team(session));
+  CLM_TRY(clm__job_agree(comm, clm__session_begin_saving(session)));
   CLM_TRY(clm__job_agree(comm, tell_all(session)));
   return CLM_OK;
 }
@@ -292,6 +301,7 @@ clm_status clm__session_open(clm__session *session, const clm_train_config *conf
 
 void clm__session_close(clm__session *session)
 {
+  clm__session_end_saving(session);
   clm__loader_destroy(session->loader);
   clm__team_destroy(session->team);
   clm__tune_close(session->tune);

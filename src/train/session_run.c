@@ -95,24 +95,23 @@ static bool should_stop(const clm__session *session, const clm__team_result *res
                                 clm__callbacks_should_stop(&session->callbacks));
 }
 
-static clm_status tell_step(const clm__session *session, double epoch_begin, size_t steps,
-                            uint64_t images_before)
+static clm_step_info describe_step(const clm__session *session, double epoch_begin, size_t steps,
+                                   uint64_t images_before)
 {
   const clm__run_state *state = &session->state;
   const double seconds = clm__clock_seconds() - epoch_begin;
-  const clm_step_info info = {
-      .epoch = state->epoch,
-      .epochs = session->config->epochs,
-      .step = (size_t)state->step,
-      .steps_per_epoch = steps,
-      .images_per_second =
-          seconds > 0.0 ? (double)(state->images_seen - images_before) / seconds : 0.0,
-      .seconds = seconds,
-      .figures = {.loss = mean(state->loss_sum, state->image_count),
-                  .accuracy = mean((double)state->hit_count, state->image_count),
-                  .val_loss = NAN,
-                  .val_accuracy = NAN}};
-  return clm__callbacks_step(&session->callbacks, &info);
+  return (clm_step_info){.epoch = state->epoch,
+                         .epochs = session->config->epochs,
+                         .step = (size_t)state->step,
+                         .steps_per_epoch = steps,
+                         .images_per_second =
+                             seconds > 0.0 ? (double)(state->images_seen - images_before) / seconds
+                                           : 0.0,
+                         .seconds = seconds,
+                         .figures = {.loss = mean(state->loss_sum, state->image_count),
+                                     .accuracy = mean((double)state->hit_count, state->image_count),
+                                     .val_loss = NAN,
+                                     .val_accuracy = NAN}};
 }
 
 static clm_status stop_on_request(clm__session *session)
@@ -178,7 +177,9 @@ static clm_status train_batches(clm__session *session, const epoch_run *run)
     clm__team_result result;
     CLM_TRY(train_next(session, &result));
     note_first_step(session);
-    keep_failure(session, tell_step(session, run->begin, steps, run->images_before));
+    const clm_step_info info = describe_step(session, run->begin, steps, run->images_before);
+    keep_failure(session, clm__callbacks_step(&session->callbacks, &info));
+    CLM_TRY(clm__callbacks_step(&session->own, &info));
     if (should_stop(session, &result)) return stop_on_request(session);
     if (result.shares_changed) keep_failure(session, plan(session, run->validation_batches > 0));
   }

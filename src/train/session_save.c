@@ -2,13 +2,33 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "sys/clock.h"
 #include "sys/file.h"
 #include "train/history.h"
 
 #include <string.h>
 
+/* A save that fails beside training is loud and not fatal: training goes on with what is safe. */
+static void forgive_failed_save(clm__session *session, const char *what)
+{
+  session->result->failed_saves++;
+  clm__log(session->log, CLM_LOG_WARNING, "%s could not be written: %s", what,
+           clm_error_last()->message);
+  clm_error_clear();
+}
+
+/* Waits until the model's arrays are free, and tells what the saver could not write. */
+static void wait_for_saver(clm__session *session)
+{
+  if (session->saver == NULL) return;
+  clm__saver_wait(session->saver);
+  while (clm__saver_take_failure(session->saver) != CLM_OK)
+    forgive_failed_save(session, "a checkpoint");
+}
+
 clm_status clm__session_fetch(clm__session *session)
 {
+  wait_for_saver(session);
   CLM_TRY(clm__team_read_weights(session->team, session->model.weights->values));
   return clm__team_read_slots(session->team, session->model.optim_state);
 }
@@ -26,27 +46,60 @@ clm_status clm__session_save(clm__session *session)
   return clm__job_agree(session->comm, write_checkpoint(session));
 }
 
-/* A save that fails beside training is loud and not fatal: training goes on with what is safe. */
-static void forgive_failed_save(clm__session *session, const char *what)
+/* ---- beside training ---- */
+
+clm_status clm__session_begin_saving(clm__session *session)
 {
-  session->result->failed_saves++;
-  clm__log(session->log, CLM_LOG_WARNING, "%s could not be written: %s", what,
-           clm_error_last()->message);
-  clm_error_clear();
+  session->saved_seconds = clm__clock_seconds();
+  if (!clm__session_is_first(session)) return CLM_OK;
+  const clm__saver_config config = {.folder = &session->folder,
+                                    .model = &session->model,
+                                    .keep = session->config->keep_checkpoints};
+  return clm__saver_create(&config, &session->saver);
+}
+
+void clm__session_end_saving(clm__session *session)
+{
+  /* The error that ends a run outlives those of its last checkpoint. */
+  const clm_error first = *clm_error_last();
+  wait_for_saver(session);
+  clm__saver_destroy(session->saver);
+  session->saver = NULL;
+  if (first.status != CLM_OK) (void)clm__error_raise(&first);
+}
+
+/* Takes a copy of weights and optimizer, which training waits for, and lets it be written. */
+static clm_status save_beside(clm__session *session, bool to_best, bool to_checkpoints)
+{
+  const double begin = clm__clock_seconds();
+  CLM_TRY(clm__session_fetch(session));
+  if (to_checkpoints) session->saved_seconds = begin;
+  const clm__saver_job job = {
+      .state = &session->state, .to_best = to_best, .to_checkpoints = to_checkpoints};
+  if (session->saver != NULL && clm__saver_start(session->saver, &job) != CLM_OK)
+    forgive_failed_save(session, "a checkpoint");
+  const double seconds = clm__clock_seconds() - begin;
+  session->result->save_seconds += seconds;
+  clm__log(session->log, CLM_LOG_DETAIL, "checkpoint after %llu images: training waited %.1f ms",
+           (unsigned long long)session->state.images_seen, 1e3 * seconds);
+  return CLM_OK;
+}
+
+/* Whether so much time has passed that another checkpoint is due: rank 0's clock tells, when the
+ * one before is written. */
+static clm_status ask_clock(const clm__session *session, bool *is_due)
+{
+  const double interval_seconds = 60.0 * session->config->checkpoint_minutes;
+  bool asked = session->saver != NULL &&
+               clm__clock_seconds() - session->saved_seconds >= interval_seconds &&
+               !clm__saver_is_busy(session->saver);
+  if (clm__comm_get_size(session->comm) > 1)
+    CLM_TRY(clm__comm_broadcast(session->comm, &asked, sizeof asked));
+  *is_due = asked;
+  return CLM_OK;
 }
 
 /* ---- the library's own callbacks ---- */
-
-static clm_status save_best(void *user, const clm_epoch_info *info)
-{
-  clm__session *session = user;
-  if (!info->is_best) return CLM_OK;
-  CLM_TRY(clm__session_fetch(session));
-  if (!clm__session_is_first(session)) return CLM_OK;
-  if (clm__checkpoint_write(session->folder.best, &session->model, &session->state) != CLM_OK)
-    forgive_failed_save(session, session->folder.best);
-  return CLM_OK;
-}
 
 static clm_status watch_patience(void *user, const clm_epoch_info *info)
 {
@@ -66,26 +119,35 @@ static clm_status write_history(void *user, const clm_epoch_info *info)
   return CLM_OK;
 }
 
-static clm_status save_checkpoint(void *user, const clm_epoch_info *info)
+static clm_status save_after_epoch(void *user, const clm_epoch_info *info)
 {
   clm__session *session = user;
   const int every = session->config->checkpoint_epochs;
-  if (every <= 0 || (info->epoch + 1) % every != 0) return CLM_OK;
-  CLM_TRY(clm__session_fetch(session));
-  if (write_checkpoint(session) != CLM_OK) forgive_failed_save(session, "the checkpoint");
-  return CLM_OK;
+  const bool to_checkpoints = every > 0 && (info->epoch + 1) % every == 0;
+  const bool to_best = info->is_best != 0;
+  if (!to_best && !to_checkpoints) return CLM_OK;
+  return save_beside(session, to_best, to_checkpoints);
+}
+
+static clm_status save_after_step(void *user, const clm_step_info *info)
+{
+  (void)info;
+  clm__session *session = user;
+  const int every = session->config->checkpoint_steps;
+  bool is_due = every > 0 && session->model.optim_state->iterations % every == 0;
+  if (!is_due && session->config->checkpoint_minutes > 0.0) CLM_TRY(ask_clock(session, &is_due));
+  return is_due ? save_beside(session, false, true) : CLM_OK;
 }
 
 void clm__session_add_callbacks(clm__session *session)
 {
-  const clm_callback best = {.user = session, .on_epoch_end = save_best};
   const clm_callback early = {.user = session, .on_epoch_end = watch_patience};
   const clm_callback history = {.user = session, .on_epoch_end = write_history};
-  const clm_callback checkpoint = {.user = session, .on_epoch_end = save_checkpoint};
-  clm__callbacks_add(&session->own, &best);
+  const clm_callback save = {
+      .user = session, .on_step = save_after_step, .on_epoch_end = save_after_epoch};
   clm__callbacks_add(&session->own, &early);
   clm__callbacks_add(&session->own, &history);
-  clm__callbacks_add(&session->own, &checkpoint);
+  clm__callbacks_add(&session->own, &save);
 }
 
 /* ---- the last model ---- */

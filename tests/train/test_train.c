@@ -163,6 +163,71 @@ static void a_stopped_run_goes_on_to_the_same_bits(void **state)
   assert_int_equal(train(f, f->out, CLM_OK).reason, CLM_STOP_NOTHING_LEFT);
 }
 
+/* Removes the newest checkpoints, all but `left`. */
+static void keep_oldest_checkpoints(const fixture *f, int left)
+{
+  char command[4096];
+  (void)snprintf(
+      command, sizeof command,
+      "ls '%s/checkpoints' | tail -n +%d | while read -r f; do rm '%s/checkpoints/'\"$f\";"
+      " done; rm -f '%s/model.keras'",
+      f->out, left + 1, f->out, f->out);
+  assert_int_equal(system(command), 0);
+}
+
+static int count_checkpoints(const fixture *f)
+{
+  char command[2048];
+  (void)snprintf(command, sizeof command, "ls '%s/checkpoints' | wc -l", f->out);
+  FILE *pipe = popen(command, "r");
+  assert_non_null(pipe);
+  int count = -1;
+  assert_int_equal(fscanf(pipe, "%d", &count), 1);
+  (void)pclose(pipe);
+  return count;
+}
+
+static void a_run_goes_on_from_between_two_epochs_ends(void **state)
+{
+  fixture *f = *state;
+  f->config.checkpoint_epochs = 0;
+  f->config.checkpoint_steps = 4;
+  f->config.keep_checkpoints = 100;
+  const clm_train_result whole = train(f, f->out, CLM_OK);
+  assert_int_equal(count_checkpoints(f), 3); /* after the steps 4, 8 and 12 of 15 */
+  assert_true(whole.save_seconds > 0.0);
+  f->config.resume = 1;
+  for (int left = 3; left > 0; left--) {
+    keep_oldest_checkpoints(f, left);
+    f->steps_seen = 0;
+    const clm_train_result resumed = train(f, f->out, CLM_OK);
+    assert_int_equal(f->steps_seen, 15 - 4 * left);
+    assert_true(resumed.weights_digest == whole.weights_digest);
+    assert_true(resumed.last.loss == whole.last.loss);
+    assert_int_equal(count_checkpoints(f), 3);
+  }
+  f->config.keep_checkpoints = 2;
+  f->config.checkpoint_steps = 1;
+  keep_oldest_checkpoints(f, 1);
+  assert_true(train(f, f->out, CLM_OK).weights_digest == whole.weights_digest);
+  assert_int_equal(count_checkpoints(f), 2);
+}
+
+static void minutes_make_checkpoints(void **state)
+{
+  fixture *f = *state;
+  f->config.epochs = 1;
+  f->config.checkpoint_epochs = 0;
+  (void)train(f, f->out, CLM_OK);
+  assert_int_equal(count_checkpoints(f), 0);
+  char other[1100];
+  (void)snprintf(other, sizeof other, "%s/other", f->folder);
+  (void)snprintf(f->out, sizeof f->out, "%s", other);
+  f->config.checkpoint_minutes = 1e-9;
+  (void)train(f, f->out, CLM_OK);
+  assert_in_range(count_checkpoints(f), 1, 3);
+}
+
 /* Overwrites the last bytes of the newest checkpoint. */
 static void break_newest_checkpoint(const fixture *f)
 {
@@ -289,6 +354,9 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(a_run_leaves_its_files, set_up, tear_down),
       cmocka_unit_test_setup_teardown(the_same_seed_gives_the_same_bits, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_stopped_run_goes_on_to_the_same_bits, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_run_goes_on_from_between_two_epochs_ends, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(minutes_make_checkpoints, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_broken_checkpoint_is_passed_over, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_loss_that_is_not_a_number_stops_the_run, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_wild_learning_rate_is_stopped_too, set_up, tear_down),
