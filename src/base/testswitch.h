@@ -10,6 +10,7 @@
  *   CLEMATIS_TEST_NO_PLATFORM=1    no OpenCL platform is found
  *   CLEMATIS_TEST_NAN_STEP=N       the loss of training step N is not a number
  *   CLEMATIS_TEST_FAIL_LOAD=N      the batch of this rank's Nth training step cannot be loaded
+ *   CLEMATIS_TEST_FAIL_DEVICE=N    the job's last replica fails in training step N of this run
  *   CLEMATIS_TEST_BAD_GEMM=1       GEMM results are wrong
  */
 #ifndef CLM_BASE_TESTSWITCH_H

@@ -3,6 +3,8 @@
 #include "base/mem.h"
 #include "exec/replica_private.h"
 
+#include <math.h>
+
 /* ---- weights and slots ---- */
 
 clm_status clm__replica_write_weights(clm__replica *replica, const float *values)
@@ -103,7 +105,7 @@ static clm_status no_images(clm__replica *replica)
 {
   replica->count_in_flight = 0;
   replica->host_stop = 0;
-  if (replica->params.gradients == NULL) return CLM_OK;
+  if (replica->params.gradients == NULL || replica->config.parts != NULL) return CLM_OK;
   CLM_TRY(clm__buffer_fill(replica->device, replica->stop, 0, sizeof(cl_int), 0.0F));
   return clm__buffer_fill(replica->device, replica->params.gradients, 0, trained_bytes(replica),
                           0.0F);
@@ -117,19 +119,24 @@ clm_status clm__replica_compute(clm__replica *replica, const clm__replica_input 
   clm__runner *runner = replica->train.runner;
   replica->count_in_flight = input->count;
   CLM_TRY(write_input(replica, runner, input));
+  const bool has_parts = replica->config.parts != NULL;
   const clm__runner_call call = {.batch = input->count,
                                  .image_ids = replica->image_ids,
                                  .seed = replica->config.seed,
-                                 .epoch = input->epoch};
+                                 .epoch = input->epoch,
+                                 .on_backward = has_parts ? clm__replica_parts_follow : NULL,
+                                 .user = replica};
   CLM_TRY(clm__runner_forward(runner, &call));
   CLM_TRY(enqueue_loss(replica, runner, input->count, clm__runner_output_gradient(runner)));
   CLM_TRY(clm__runner_backward(runner, &call));
+  if (has_parts) return clm__event_flush(replica->device);
   return check_step(replica, input->count, replica->params.gradients);
 }
 
 clm_status clm__replica_update(clm__replica *replica, const clm__replica_update_args *args)
 {
   if (replica->params.trained == NULL) return CLM_OK;
+  if (replica->config.parts != NULL) CLM_TRY(check_step(replica, 0, replica->params.gradients));
   clm__optim_args optim = {.elements = replica->config.weights->trainable_elements,
                            .w = replica->params.trained,
                            .g = replica->params.gradients,
@@ -155,17 +162,23 @@ clm_status clm__replica_evaluate(clm__replica *replica, const clm__replica_input
   return enqueue_loss(replica, runner, input->count, NULL);
 }
 
-clm_status clm__replica_finish(clm__replica *replica, clm__replica_result *result)
+void clm__replica_get_figures(const clm__replica *replica, clm__replica_result *result)
 {
-  CLM_TRY(clm__device_finish(replica->device));
-  clm__replica_result figures = {.count = replica->count_in_flight,
-                                 .is_finite = replica->host_stop == 0};
+  clm__replica_result figures = {.count = replica->count_in_flight, .is_finite = true};
   for (int i = 0; i < figures.count; i++) {
     figures.loss_sum += (double)replica->host_losses[i];
     figures.hit_count += replica->host_hits[i] > 0.5F;
   }
-  replica->count_in_flight = 0;
+  figures.is_finite = isfinite(figures.loss_sum) != 0;
   *result = figures;
+}
+
+clm_status clm__replica_finish(clm__replica *replica, clm__replica_result *result)
+{
+  CLM_TRY(clm__device_finish(replica->device));
+  clm__replica_get_figures(replica, result);
+  result->is_finite = replica->host_stop == 0;
+  replica->count_in_flight = 0;
   return CLM_OK;
 }
 

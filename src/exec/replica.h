@@ -2,13 +2,23 @@
  *
  * A training step is two calls, so that gradients of several replicas can be summed in between:
  * clm__replica_compute (forward, loss, backward) and clm__replica_update (optimizer). Both only
- * enqueue; clm__replica_finish waits once and hands the figures over. */
+ * enqueue; clm__replica_finish waits once and hands the figures over.
+ *
+ * Replicas that are summed have gradient parts: after compute each part comes to the host, is
+ * waited for on its own while backward goes on, and is written back before update. */
 #ifndef CLM_EXEC_REPLICA_H
 #define CLM_EXEC_REPLICA_H
 
 #include "exec/runner.h"
 #include "op/loss.h"
 #include "op/optim.h"
+
+/* A run of gradients that comes to the host as soon as it is computed. */
+typedef struct clm__gradient_part {
+  size_t first;
+  size_t count;  /* 0: it comes with what was enqueued before */
+  float *target; /* [count] of the host */
+} clm__gradient_part;
 
 typedef struct clm__replica_config {
   clm__device *device;         /* borrowed until the replica is destroyed */
@@ -20,9 +30,11 @@ typedef struct clm__replica_config {
   const clm__optim_state *optim_state; /* NULL: does not train; else its optimizer, attributes and
                                           number of slots are taken; borrowed until destroyed */
   uint64_t seed;                       /* of dropout */
-  const clm__tune *tune;               /* may be NULL */
-  const char *variant;                 /* wish, may be NULL */
-  int threads;                         /* that build programs */
+  const clm__gradient_part *parts; /* what is summed with other replicas; NULL: this one is alone */
+  int part_count;                  /* at least 1 where there are parts; borrowed until destroyed */
+  const clm__tune *tune;           /* may be NULL */
+  const char *variant;             /* wish, may be NULL */
+  int threads;                     /* that build programs */
   const clm_log *log;
 } clm__replica_config;
 
@@ -66,7 +78,7 @@ CLM_MUST_CHECK clm_status clm__replica_compute(clm__replica *replica,
                                                const clm__replica_input *input);
 
 /* Enqueue the optimizer on gradients * gradient_scale. iterations: updates done before. It does
- * nothing on the device where the step is not finite. */
+ * nothing on the device where the step is not finite; with parts the gradients are judged here. */
 typedef struct clm__replica_update_args {
   float gradient_scale;
   float learning_rate;
@@ -86,6 +98,22 @@ CLM_MUST_CHECK clm_status clm__replica_finish(clm__replica *replica, clm__replic
 CLM_MUST_CHECK clm_status clm__replica_predict(clm__replica *replica,
                                                const clm__replica_input *input,
                                                float *probabilities);
+
+/* ---- gradient parts, of the call of compute in flight with at least one image ---- */
+
+/* Whether a part has come; waits until it has. Errors: DEVICE_FAILED. */
+CLM_MUST_CHECK clm_status clm__replica_ask_part(clm__replica *replica, int part, bool *is_there);
+CLM_MUST_CHECK clm_status clm__replica_wait_part(clm__replica *replica, int part);
+
+/* The figures, once a part has come. is_finite tells of the losses: gradients are judged by update,
+ * when they are summed. */
+void clm__replica_get_figures(const clm__replica *replica, clm__replica_result *result);
+
+/* Enqueues a copy of summed values [count of the part] that stay until the next finish. */
+CLM_MUST_CHECK clm_status clm__replica_write_part(clm__replica *replica, int part,
+                                                  const float *values);
+
+/* ---- */
 
 /* All gradients, blocking: [weights->trainable_elements]. For tests and for summing replicas. */
 CLM_MUST_CHECK clm_status clm__replica_read_gradients(clm__replica *replica, float *values);

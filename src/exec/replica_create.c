@@ -241,6 +241,7 @@ static clm_status make_replica(clm__replica *replica)
   CLM_TRY(make_memory(replica));
   CLM_TRY(make_loss(replica));
   CLM_TRY(make_optim(replica));
+  CLM_TRY(clm__replica_parts_init(replica));
   return clm__device_finish(replica->device);
 }
 
@@ -264,6 +265,7 @@ clm_status clm__replica_create(const clm__replica_config *config, clm__replica *
 void clm__replica_destroy(clm__replica *replica)
 {
   if (replica == NULL) return;
+  clm__replica_parts_fini(replica);
   clm__optim_instance_fini(&replica->optim);
   clm__gradient_check_fini(&replica->check);
   clm__loss_instance_fini(&replica->loss);

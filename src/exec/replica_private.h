@@ -2,6 +2,7 @@
 #ifndef CLM_EXEC_REPLICA_PRIVATE_H
 #define CLM_EXEC_REPLICA_PRIVATE_H
 
+#include "dev/event.h"
 #include "exec/replica.h"
 #include "op/gradient_check.h"
 
@@ -38,6 +39,19 @@ struct clm__replica {
   float *host_hits;
   int32_t host_stop;
   int count_in_flight;
+
+  /* Of gradient parts: */
+  cl_event *part_events; /* [part_count]; NULL where nothing is in flight */
+  int *part_nodes;       /* [part_count] the node behind whose backward a part is complete */
 };
+
+/* Makes the host side of the parts. */
+CLM_MUST_CHECK clm_status clm__replica_parts_init(clm__replica *replica);
+/* Waits for parts in flight; takes a half-made one. */
+void clm__replica_parts_fini(clm__replica *replica);
+
+/* Enqueues the copies of the parts that are complete behind a node's backward: clm__runner_call's
+ * on_backward, with the replica as user. */
+CLM_MUST_CHECK clm_status clm__replica_parts_follow(void *user, int node);
 
 #endif

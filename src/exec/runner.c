@@ -274,17 +274,23 @@ static clm_status add_partials(clm__runner *runner, int index, int batch)
   return CLM_OK;
 }
 
+static clm_status enqueue_backward(clm__runner *runner, int index, const clm__runner_call *call)
+{
+  runner_node *node = &runner->nodes[index];
+  clm__op_args args;
+  fill_args(runner, index, call, &args);
+  if (node->has_pass[CLM__BACKWARD_W])
+    CLM_TRY(clm__instance_enqueue(&node->passes[CLM__BACKWARD_W], &args));
+  if (!node->has_pass[CLM__BACKWARD_X]) return CLM_OK;
+  CLM_TRY(clm__instance_enqueue(&node->passes[CLM__BACKWARD_X], &args));
+  return add_partials(runner, index, call->batch);
+}
+
 clm_status clm__runner_backward(clm__runner *runner, const clm__runner_call *call)
 {
   for (int i = runner->net->node_count; i-- > 0;) {
-    runner_node *node = &runner->nodes[i];
-    clm__op_args args;
-    fill_args(runner, i, call, &args);
-    if (node->has_pass[CLM__BACKWARD_W])
-      CLM_TRY(clm__instance_enqueue(&node->passes[CLM__BACKWARD_W], &args));
-    if (!node->has_pass[CLM__BACKWARD_X]) continue;
-    CLM_TRY(clm__instance_enqueue(&node->passes[CLM__BACKWARD_X], &args));
-    CLM_TRY(add_partials(runner, i, call->batch));
+    CLM_TRY(enqueue_backward(runner, i, call));
+    if (call->on_backward != NULL) CLM_TRY(call->on_backward(call->user, i));
   }
   return CLM_OK;
 }

@@ -44,12 +44,15 @@ cl_mem clm__runner_input(const clm__runner *runner);
 cl_mem clm__runner_output(const clm__runner *runner);
 cl_mem clm__runner_output_gradient(const clm__runner *runner);
 
-/* What random numbers of a call depend on. */
+/* What a call works on, and what its random numbers depend on. */
 typedef struct clm__runner_call {
   int batch;
   cl_mem image_ids; /* [batch] */
   uint64_t seed;
   uint32_t epoch;
+  /* Called when all backward passes of a node are enqueued, last node first; may be NULL. */
+  clm_status (*on_backward)(void *user, int node);
+  void *user;
 } clm__runner_call;
 
 /* Enqueue all forward passes, or all backward passes from the output gradient to the params'

@@ -29,6 +29,10 @@ typedef struct clm__team_config {
 
 typedef struct clm__team clm__team;
 
+/* The replicas of a job whose ranks bring their number of devices. Collective. Errors: PEER_FAILED,
+ * NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__team_count_replicas(clm__comm *comm, int device_count, int *total);
+
 /* Builds all replicas. Collective: every rank leaves with the same status. Errors: as
  * clm__replica_create with the device named, PEER_FAILED. */
 CLM_MUST_CHECK clm_status clm__team_create(const clm__team_config *config, clm__team **team);
@@ -38,9 +42,13 @@ void clm__team_destroy(clm__team *team);
 int clm__team_size(const clm__team *team);
 int clm__team_local_size(const clm__team *team);
 
+/* Makes all replicas the same where they may differ: moving averages become their mean, weighted by
+ * the images that made them; weights that have drifted become those of the first replica, and that
+ * is logged. Costs nothing where no step was made since. Collective. Before validation. */
+CLM_MUST_CHECK clm_status clm__team_settle(clm__team *team);
+
 /* Weights [weights->elements] and optimizer slots to all replicas of this rank, and from the first
- * one. Moving averages that differ between replicas are averaged over all of the job before they
- * are read: reading is collective. Blocking. */
+ * one. Reading weights settles first: it is collective. Blocking. */
 CLM_MUST_CHECK clm_status clm__team_write_weights(clm__team *team, const float *values);
 CLM_MUST_CHECK clm_status clm__team_read_weights(clm__team *team, float *values);
 CLM_MUST_CHECK clm_status clm__team_write_slots(clm__team *team, const clm__optim_state *state);

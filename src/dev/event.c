@@ -1,0 +1,48 @@
+#include "dev/event.h"
+
+#include "base/error.h"
+
+clm_status clm__event_enqueue_read(clm__device *device, const clm__event_read *read,
+                                   cl_event *event)
+{
+  cl_event made = NULL;
+  if (read->size_bytes == 0) {
+    const cl_int code = clEnqueueMarkerWithWaitList(device->queue, 0, NULL, &made);
+    CLM_TRY(clm__cl_check(device, code, "clEnqueueMarkerWithWaitList"));
+  } else {
+    const cl_int code =
+        clEnqueueReadBuffer(device->queue, read->buffer, CL_FALSE, read->offset_bytes,
+                            read->size_bytes, read->target, 0, NULL, &made);
+    CLM_TRY(clm__cl_check(device, code, "clEnqueueReadBuffer"));
+    atomic_fetch_add(&device->counts.bytes_from_device, read->size_bytes);
+  }
+  *event = made;
+  return CLM_OK;
+}
+
+clm_status clm__event_flush(clm__device *device)
+{
+  return clm__cl_check(device, clFlush(device->queue), "clFlush");
+}
+
+clm_status clm__event_ask(const clm__device *device, cl_event event, bool *is_done)
+{
+  cl_int state = CL_QUEUED;
+  const cl_int code =
+      clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+  CLM_TRY(clm__cl_check(device, code, "clGetEventInfo"));
+  if (state < 0) return clm__cl_check(device, state, "a command");
+  *is_done = state == CL_COMPLETE;
+  return CLM_OK;
+}
+
+clm_status clm__event_wait(const clm__device *device, cl_event event)
+{
+  return clm__cl_check(device, clWaitForEvents(1, &event), "clWaitForEvents");
+}
+
+void clm__event_release(cl_event *event)
+{
+  if (*event != NULL) (void)clReleaseEvent(*event);
+  *event = NULL;
+}

@@ -1,0 +1,192 @@
+#include "train/team_private.h"
+
+#include "base/mem.h"
+#include "base/num.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Floats. Smaller parts cost more messages than they hide, larger ones hide less. */
+enum { PART_LEAST = 64 * 1024, PART_MOST = 1024 * 1024, PART_ALIGN = 16 };
+
+/* ---- the cut ---- */
+
+/* The largest beginning of a weight below `end`; 0 where there is none. */
+static size_t find_start(const clm__weights *layout, size_t end)
+{
+  size_t start = 0;
+  for (int i = 0; i < layout->count; i++) {
+    const clm__weight *weight = &layout->items[i];
+    if (weight->trainable && weight->offset < end && weight->offset > start) start = weight->offset;
+  }
+  return start;
+}
+
+/* Where the part that ends at `end` begins: at a weight, once it is large enough. */
+static size_t find_first(const clm__weights *layout, size_t end)
+{
+  size_t first = end;
+  while (first > 0 && end - first < PART_LEAST) first = find_start(layout, first);
+  return end - first > PART_MOST ? end - PART_MOST : first;
+}
+
+/* Fills places where it is not NULL; returns the number of parts, at least 1. */
+static int cut(const clm__weights *layout, clm__gradient_part *places)
+{
+  int count = 0;
+  size_t end = layout->trainable_elements;
+  do {
+    const size_t first = end > 0 ? find_first(layout, end) : 0;
+    if (places != NULL) places[count] = (clm__gradient_part){.first = first, .count = end - first};
+    count++;
+    end = first;
+  } while (end > 0);
+  return count;
+}
+
+static size_t place_elements(const clm__team *team, int part, const clm__gradient_part *place)
+{
+  const size_t behind = part == team->part_count - 1 ? FIGURE_COUNT : 0;
+  return clm__round_up(place->count + behind, PART_ALIGN);
+}
+
+static clm_status make_places(clm__team *team, team_member *member)
+{
+  const size_t part_count = (size_t)team->part_count;
+  CLM_TRY(clm__mem_alloc(part_count, sizeof *member->places, &member->places));
+  (void)cut(team->layout, member->places);
+  size_t elements = 0;
+  for (int i = 0; i < team->part_count; i++)
+    elements += place_elements(team, i, &member->places[i]);
+  CLM_TRY(clm__mem_alloc_aligned(elements * sizeof(float), &member->gradients));
+  float *target = member->gradients;
+  for (int i = 0; i < team->part_count; i++) {
+    member->places[i].target = target;
+    target += place_elements(team, i, &member->places[i]);
+  }
+  return CLM_OK;
+}
+
+static clm_status make_bucket(clm__team *team, int index)
+{
+  const bool is_last = index == team->part_count - 1;
+  const clm__gradient_part *place = &team->members[0].places[index];
+  team_part *part = &team->parts[index];
+  *part = (team_part){.sum = place->target, .count = place->count, .state = PART_DONE};
+  const clm__bucket_config bucket = {.values = part->sum,
+                                     .count = part->count + (is_last ? FIGURE_COUNT : 0),
+                                     .wire = is_last ? CLM__WIRE_F32 : team->config.wire};
+  return clm__bucket_create(team->comm, &bucket, &part->bucket);
+}
+
+clm_status clm__team_make_parts(clm__team *team)
+{
+  team->part_count = cut(team->layout, NULL);
+  CLM_TRY(clm__mem_alloc((size_t)team->part_count, sizeof *team->parts, &team->parts));
+  for (int i = 0; i < team->member_count; i++) CLM_TRY(make_places(team, &team->members[i]));
+  for (int i = 0; i < team->part_count; i++) CLM_TRY(make_bucket(team, i));
+  return CLM_OK;
+}
+
+void clm__team_free_parts(clm__team *team)
+{
+  for (int i = 0; team->parts != NULL && i < team->part_count; i++)
+    clm__bucket_destroy(team->parts[i].bucket);
+  clm__mem_free(team->parts);
+  for (int i = 0; team->members != NULL && i < team->member_count; i++) {
+    clm__mem_free(team->members[i].places);
+    clm__mem_free(team->members[i].gradients);
+  }
+}
+
+/* ---- figures ---- */
+
+/* Two floats whose sums over up to 4096 ranks are exact. */
+enum { LOW_BITS = 12, LOW_MASK = (1 << LOW_BITS) - 1 };
+
+static void encode_count(uint64_t count, float *low, float *high)
+{
+  *low = (float)(count & LOW_MASK);
+  *high = (float)(count >> LOW_BITS);
+}
+
+static uint64_t decode_count(float low, float high)
+{
+  return ((uint64_t)high << LOW_BITS) + (uint64_t)low;
+}
+
+void clm__team_encode(const clm__team_result *result, float *figures)
+{
+  encode_count(result->count, &figures[FIGURE_COUNT_LOW], &figures[FIGURE_COUNT_HIGH]);
+  encode_count(result->hit_count, &figures[FIGURE_HITS_LOW], &figures[FIGURE_HITS_HIGH]);
+  const float high = (float)result->loss_sum;
+  figures[FIGURE_LOSS_HIGH] = high;
+  figures[FIGURE_LOSS_LOW] = isfinite(high) ? (float)(result->loss_sum - (double)high) : 0.0F;
+  figures[FIGURE_NOT_FINITE] = result->is_finite ? 0.0F : 1.0F;
+  figures[FIGURE_STOP] = result->wants_stop ? 1.0F : 0.0F;
+  figures[FIGURE_FAILURE] = 0.0F;
+}
+
+void clm__team_decode(const float *figures, clm__team_result *result)
+{
+  *result = (clm__team_result){
+      .loss_sum = (double)figures[FIGURE_LOSS_HIGH] + (double)figures[FIGURE_LOSS_LOW],
+      .hit_count = decode_count(figures[FIGURE_HITS_LOW], figures[FIGURE_HITS_HIGH]),
+      .count = decode_count(figures[FIGURE_COUNT_LOW], figures[FIGURE_COUNT_HIGH]),
+      .is_finite = figures[FIGURE_NOT_FINITE] == 0.0F,
+      .wants_stop = figures[FIGURE_STOP] != 0.0F};
+}
+
+/* ---- summing over the replicas of this rank ---- */
+
+static void add_values(float *restrict sum, const float *restrict values, size_t count)
+{
+  for (size_t i = 0; i < count; i++) sum[i] += values[i];
+}
+
+static void sum_figures(clm__team *team, float *figures)
+{
+  const clm__team_input *input = team->input;
+  clm__team_result own = {.is_finite = true, .wants_stop = input->wants_stop};
+  bool has_failed = input->failure != CLM_OK || team->pending.status != CLM_OK;
+  for (int i = 0; i < team->member_count; i++) {
+    const team_member *member = &team->members[i];
+    own.loss_sum += member->figures.loss_sum;
+    own.hit_count += (uint64_t)member->figures.hit_count;
+    own.count += (uint64_t)member->figures.count;
+    own.is_finite = own.is_finite && member->figures.is_finite;
+    has_failed = has_failed || member->has_failed;
+  }
+  clm__team_encode(&own, figures);
+  if (has_failed) figures[FIGURE_FAILURE] = 1.0F;
+}
+
+static bool adds(const team_member *member) { return member->input.count > 0; }
+
+/* In the order of the members, whoever came last. Of a replica that has failed anything will do. */
+static void sum_part(clm__team *team, int index)
+{
+  const team_part *part = &team->parts[index];
+  if (!adds(&team->members[0])) memset(part->sum, 0, part->count * sizeof(float));
+  for (int i = 1; i < team->member_count; i++)
+    if (adds(&team->members[i]))
+      add_values(part->sum, team->members[i].places[index].target, part->count);
+  if (index == team->part_count - 1) sum_figures(team, part->sum + part->count);
+}
+
+void clm__team_arrive(clm__team *team, int index)
+{
+  team_part *part = &team->parts[index];
+  (void)pthread_mutex_lock(&team->lock);
+  const bool is_last = ++part->arrived == team->member_count;
+  (void)pthread_mutex_unlock(&team->lock);
+  if (!is_last) return;
+  sum_part(team, index);
+  const clm_status status = clm__bucket_start(part->bucket);
+  (void)pthread_mutex_lock(&team->lock);
+  if (status != CLM_OK && team->link_failure.status == CLM_OK)
+    team->link_failure = *clm_error_last();
+  part->state = PART_SUMMING;
+  (void)pthread_cond_broadcast(&team->changed);
+  (void)pthread_mutex_unlock(&team->lock);
+}

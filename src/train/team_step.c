@@ -1,0 +1,284 @@
+#include "train/team_private.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "sys/clock.h"
+
+#include <time.h>
+
+/* While backward runs the first thread looks after the sums between ranks this often. */
+enum { POLL_NANOSECONDS = 200 * 1000 };
+
+static void rest(void) { (void)nanosleep(&(struct timespec){.tv_nsec = POLL_NANOSECONDS}, NULL); }
+
+static bool is_shared_between_ranks(const clm__team *team)
+{
+  return clm__comm_get_size(team->comm) > 1;
+}
+
+/* A network that fails is remembered there: the next start or wait tells. */
+static void poll_ranks(clm__team *team)
+{
+  if (clm__comm_poll(team->comm) != CLM_OK) clm_error_clear();
+}
+
+/* ---- up to the last gradient ---- */
+
+static clm_status fail_on_request(const clm__team *team, const team_member *member)
+{
+  const bool is_asked =
+      team->failing_step == team->steps + 1 && team->first + member->index == team->size - 1;
+  CLM_REQUIRE(!is_asked, CLM_DEVICE_FAILED, "device %s (%s) failed because a test wants it to",
+              member->device->info.id, member->device->info.name);
+  return CLM_OK;
+}
+
+static clm_status await_part(clm__team *team, team_member *member, int part)
+{
+  if (member->index > 0 || !is_shared_between_ranks(team))
+    return clm__replica_wait_part(member->replica, part);
+  for (;;) {
+    bool is_there = false;
+    CLM_TRY(clm__replica_ask_part(member->replica, part, &is_there));
+    if (is_there) return CLM_OK;
+    poll_ranks(team);
+    rest();
+  }
+}
+
+static void note_figures(team_member *member)
+{
+  member->figures = (clm__replica_result){.is_finite = true};
+  if (member->input.count == 0 || member->has_failed) return;
+  const double seconds = clm__clock_seconds() - member->begin_seconds;
+  clm__replica_get_figures(member->replica, &member->figures);
+  member->busy_seconds += seconds;
+  member->lately_seconds += seconds;
+  member->images += (uint64_t)member->input.count;
+  member->lately_images += (uint64_t)member->input.count;
+  member->unsettled_images += (uint64_t)member->input.count;
+}
+
+/* Brings all parts, come what may: the others wait for them. */
+static clm_status bring_gradients(clm__team *team, team_member *member)
+{
+  const bool has_images = member->input.count > 0;
+  member->begin_seconds = clm__clock_seconds();
+  clm_status status = CLM_OK;
+  if (has_images) status = clm__replica_compute(member->replica, &member->input);
+  if (status == CLM_OK) status = fail_on_request(team, member);
+  for (int i = 0; i < team->part_count; i++) {
+    if (status == CLM_OK && has_images) status = await_part(team, member, i);
+    if (i == team->part_count - 1) {
+      member->has_failed = status != CLM_OK;
+      note_figures(member);
+    }
+    clm__team_arrive(team, i);
+  }
+  return status;
+}
+
+/* ---- behind the sums ---- */
+
+static bool has_link_failed(clm__team *team)
+{
+  (void)pthread_mutex_lock(&team->lock);
+  const bool has_failed = team->link_failure.status != CLM_OK;
+  (void)pthread_mutex_unlock(&team->lock);
+  return has_failed;
+}
+
+static void await_start(clm__team *team, const team_part *part)
+{
+  (void)pthread_mutex_lock(&team->lock);
+  while (part->state == PART_COMING) {
+    if (!is_shared_between_ranks(team)) {
+      (void)pthread_cond_wait(&team->changed, &team->lock);
+      continue;
+    }
+    (void)pthread_mutex_unlock(&team->lock);
+    poll_ranks(team);
+    rest();
+    (void)pthread_mutex_lock(&team->lock);
+  }
+  (void)pthread_mutex_unlock(&team->lock);
+}
+
+static void decide(clm__team *team, const float *figures)
+{
+  clm__team_decode(figures, &team->total);
+  team->has_failed = figures[FIGURE_FAILURE] != 0.0F;
+  team->updates = !team->has_failed && team->total.is_finite && team->total.count > 0;
+}
+
+/* The first member completes the sums over the ranks for all. */
+static void complete_part(clm__team *team, int index)
+{
+  team_part *part = &team->parts[index];
+  await_start(team, part);
+  clm_status status = CLM_OK;
+  if (!has_link_failed(team)) status = clm__bucket_wait(part->bucket);
+  (void)pthread_mutex_lock(&team->lock);
+  if (status != CLM_OK) team->link_failure = *clm_error_last();
+  if (index == team->part_count - 1 && team->link_failure.status == CLM_OK)
+    decide(team, part->sum + part->count);
+  part->state = PART_DONE;
+  (void)pthread_cond_broadcast(&team->changed);
+  (void)pthread_mutex_unlock(&team->lock);
+}
+
+static void await_sum(clm__team *team, team_member *member, int index)
+{
+  if (member->index == 0) {
+    complete_part(team, index);
+    return;
+  }
+  (void)pthread_mutex_lock(&team->lock);
+  while (team->parts[index].state != PART_DONE)
+    (void)pthread_cond_wait(&team->changed, &team->lock);
+  (void)pthread_mutex_unlock(&team->lock);
+}
+
+static clm_status update(clm__team *team, team_member *member)
+{
+  const clm__replica_update_args args = {.gradient_scale = 1.0F / (float)team->total.count,
+                                         .learning_rate = team->input->learning_rate,
+                                         .iterations = team->input->iterations};
+  if (!has_link_failed(team) && team->updates) CLM_TRY(clm__replica_update(member->replica, &args));
+  return clm__replica_finish(member->replica, &member->figures);
+}
+
+static clm_status step_member(clm__team *team, team_member *member)
+{
+  clm_status status = bring_gradients(team, member);
+  clm_error failure = {.status = CLM_OK};
+  if (status != CLM_OK) failure = *clm_error_last();
+  const double begin = clm__clock_seconds();
+  for (int i = 0; i < team->part_count; i++) {
+    await_sum(team, member, i);
+    if (status == CLM_OK && !has_link_failed(team))
+      status = clm__replica_write_part(member->replica, i, team->parts[i].sum);
+  }
+  if (member->index == 0) team->exposed_seconds += clm__clock_seconds() - begin;
+  if (!member->has_failed) {
+    CLM_TRY(status);
+    return update(team, member);
+  }
+  /* Nothing of this step may still be on its way when the replica is destroyed. */
+  if (clm__device_finish(member->device) != CLM_OK) clm_error_clear();
+  return clm__error_raise(&failure);
+}
+
+/* ---- the whole step ---- */
+
+static void deal_input(clm__team *team, const clm__team_input *input)
+{
+  const clm__batch *batch = input->batch;
+  int counts[CLM__TEAM_LOCAL_MAX] = {0};
+  bool spoils = input->is_spoiled;
+  size_t first = 0;
+  if (input->failure == CLM_OK && batch != NULL) clm__team_deal(team, (size_t)batch->count, counts);
+  const size_t image_floats = clm__shape_elements(&team->config.replica.graph->input_shape);
+  for (int i = 0; i < team->member_count; i++) {
+    clm__replica_input *part = &team->members[i].input;
+    *part = (clm__replica_input){.count = counts[i], .epoch = input->epoch};
+    if (counts[i] == 0) continue;
+    part->pixels = batch->pixels + first * image_floats;
+    part->labels = batch->labels + first;
+    part->image_ids = batch->samples + first;
+    part->is_spoiled = spoils;
+    spoils = false;
+    first += (size_t)counts[i];
+  }
+}
+
+static void begin_step(clm__team *team, const clm__team_input *input)
+{
+  team->input = input;
+  team->has_failed = false;
+  team->updates = false;
+  for (int i = 0; i < team->part_count; i++) {
+    team->parts[i].arrived = 0;
+    team->parts[i].state = PART_COMING;
+  }
+  for (int i = 0; i < team->member_count; i++) team->members[i].has_failed = false;
+  deal_input(team, input);
+}
+
+/* This rank's own failure, the worst first: what the caller brought, then the members'. */
+static clm_status raise_own(const clm__team *team, const clm_error *brought)
+{
+  if (brought->status != CLM_OK) return clm__error_raise(brought);
+  if (team->pending.status != CLM_OK) return clm__error_raise(&team->pending);
+  return clm__team_check_members(team);
+}
+
+static clm_status agree(clm__team *team, const clm_error *brought)
+{
+  const clm_status own = raise_own(team, brought);
+  if (!is_shared_between_ranks(team)) return own;
+  const clm_error error = *clm_error_last();
+  CLM_TRY(clm__comm_agree(team->comm, own, error.message));
+  CLM_FAIL(CLM_INTERNAL, "a rank failed in a step and does not say why");
+}
+
+/* Behind the last sum the others go on: they learn of a failure in the next step. */
+static clm_status end_step(clm__team *team)
+{
+  const clm_status status = clm__team_check_members(team);
+  if (status == CLM_OK) {
+    if (team->updates) team->total.is_finite = team->members[0].figures.is_finite;
+    return CLM_OK;
+  }
+  if (!is_shared_between_ranks(team)) return status;
+  team->pending = *clm_error_last();
+  clm_error_clear();
+  return CLM_OK;
+}
+
+clm_status clm__team_step(clm__team *team, const clm__team_input *input, clm__team_result *result)
+{
+  clm_error brought = {.status = CLM_OK};
+  if (input->failure != CLM_OK) brought = *clm_error_last();
+  brought.status = input->failure;
+  const double begin = clm__clock_seconds();
+  begin_step(team, input);
+  clm__team_run(team, step_member);
+  team->input = NULL;
+  team->step_seconds += clm__clock_seconds() - begin;
+  team->steps++;
+  team->is_settled = false;
+  if (team->link_failure.status != CLM_OK) return clm__error_raise(&team->link_failure);
+  if (team->has_failed) return agree(team, &brought);
+  CLM_TRY(end_step(team));
+  team->unsettled_images += team->total.count;
+  *result = team->total;
+  return clm__team_look_at_shares(team, &result->shares_changed);
+}
+
+/* ---- evaluation ---- */
+
+static clm_status evaluate_member(clm__team *team, team_member *member)
+{
+  (void)team;
+  member->figures = (clm__replica_result){.is_finite = true};
+  CLM_TRY(clm__replica_evaluate(member->replica, &member->input));
+  return clm__replica_finish(member->replica, &member->figures);
+}
+
+clm_status clm__team_evaluate(clm__team *team, const clm__batch *batch, clm__team_result *result)
+{
+  const clm__team_input input = {.batch = batch};
+  deal_input(team, &input);
+  for (int i = 0; i < team->member_count; i++) team->members[i].input.image_ids = NULL;
+  clm__team_run(team, evaluate_member);
+  CLM_TRY(clm__team_check_members(team));
+  clm__team_result sums = {.is_finite = true};
+  for (int i = 0; i < team->member_count; i++) {
+    sums.loss_sum += team->members[i].figures.loss_sum;
+    sums.hit_count += (uint64_t)team->members[i].figures.hit_count;
+    sums.count += (uint64_t)team->members[i].figures.count;
+  }
+  *result = sums;
+  return CLM_OK;
+}

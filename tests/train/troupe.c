@@ -1,0 +1,223 @@
+#include "train/troupe.h"
+
+#include "base/mem.h"
+#include "io/model_file.h"
+#include "support/folder.h"
+#include "support/golden_batches.h"
+#include "support/npy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct stage {
+  troupe *all;
+  const clm__device_info *info;
+  const golden_batch *batches;
+  clm__team_result results[WORLD_MAX][TROUPE_STEPS];
+  float *weights[WORLD_MAX];
+} stage;
+
+/* One rank. */
+typedef struct player {
+  stage *on;
+  int rank;
+  clm__device *devices[8];
+  clm__model_file model;
+  clm__team *team;
+} player;
+
+static clm_status open_devices(player *self)
+{
+  const troupe *all = self->on->all;
+  const int parts = all->ranks * all->devices;
+  const bool splits =
+      self->on->info->kind == CLM__DEVICE_CPU && self->on->info->compute_units >= parts;
+  for (int i = 0; i < all->devices; i++) {
+    const clm__device_choice choice = {.part = splits ? self->rank * all->devices + i : 0,
+                                       .part_count = splits ? parts : 1};
+    const clm__device_options options = {0};
+    CLM_TRY(clm__device_open(self->on->info, &choice, &options, &self->devices[i]));
+  }
+  return CLM_OK;
+}
+
+static clm_status open_model(player *self)
+{
+  char path[1024];
+  (void)snprintf(path, sizeof path, "%s/golden/train/init.keras", tests_folder());
+  const char *wanted = self->on->all->model_path;
+  CLM_TRY(clm__model_file_read(wanted != NULL ? wanted : path, NULL, &self->model));
+  if (self->model.optim_state != NULL) return CLM_OK;
+  return clm__optim_state_create(self->model.compile.optim, self->model.compile.optim_attributes,
+                                 self->model.weights, &self->model.optim_state);
+}
+
+static clm_status open_team(player *self, clm__comm *comm)
+{
+  const troupe *all = self->on->all;
+  CLM_TRY(open_devices(self));
+  CLM_TRY(open_model(self));
+  const clm__team_config config = {
+      .devices = self->devices,
+      .device_count = all->devices,
+      .comm = comm,
+      .replica = {.graph = self->model.graph,
+                  .weights = self->model.weights,
+                  .loss = self->model.compile.loss,
+                  .loss_attributes = self->model.compile.loss_attributes,
+                  .optim_state = self->model.optim_state,
+                  .variant = "plain",
+                  .threads = 1},
+      .batch_size = all->batch,
+      .largest_batch = (size_t)all->batch,
+      .shares = all->shares,
+      .wire = all->wire};
+  CLM_TRY(clm__team_create(&config, &self->team));
+  return clm__team_write_weights(self->team, self->model.weights->values);
+}
+
+/* This rank's part of a global batch. */
+static clm__batch part_of(const player *self, int step, int count)
+{
+  static const uint32_t ids[GOLDEN_BATCH_SIZE];
+  const golden_batch *batch = &self->on->batches[step % GOLDEN_BATCHES];
+  size_t first = 0, images = 0;
+  clm__team_part(self->team, (size_t)count, &first, &images);
+  return (clm__batch){.pixels = batch->pixels + first * GOLDEN_IMAGE_FLOATS,
+                      .labels = batch->labels + first,
+                      .samples = ids,
+                      .count = (int)images};
+}
+
+static clm_status fail_to_load(void) { CLM_FAIL(CLM_IO, "the disk of the last rank is gone"); }
+
+static clm_status train_step(player *self, int step)
+{
+  const troupe *all = self->on->all;
+  const bool is_last = self->rank == all->ranks - 1;
+  const clm__batch batch = part_of(self, step, all->batch);
+  clm__team_input input = {.batch = &batch,
+                           .is_spoiled = self->rank == 0 && step + 1 == all->nan_step,
+                           .wants_stop = is_last && step + 1 == all->stop_step,
+                           .learning_rate = 0.001F,
+                           .iterations = step};
+  if (is_last && step + 1 == all->missing_step) {
+    input.batch = NULL;
+    input.failure = fail_to_load();
+  }
+  return clm__team_train(self->team, &input, &self->on->results[self->rank][step]);
+}
+
+typedef struct counts {
+  uint64_t allocations;
+  uint64_t buffers;
+  uint64_t finishes;
+} counts;
+
+static counts count_now(const player *self)
+{
+  counts now = {.allocations = clm__mem_get_counts().allocations};
+  for (int i = 0; i < self->on->all->devices; i++) {
+    now.buffers += atomic_load(&self->devices[i]->counts.buffers_created);
+    now.finishes += atomic_load(&self->devices[i]->counts.finishes);
+  }
+  return now;
+}
+
+static clm_status train(player *self)
+{
+  troupe *all = self->on->all;
+  counts before = {0};
+  for (int step = 0; step < all->steps; step++) {
+    if (step == 1) before = count_now(self);
+    CLM_TRY(train_step(self, step));
+  }
+  const counts after = count_now(self);
+  if (all->ranks > 1) return CLM_OK;
+  all->allocations = after.allocations - before.allocations;
+  all->buffers = after.buffers - before.buffers;
+  all->finishes = after.finishes - before.finishes;
+  return CLM_OK;
+}
+
+static clm_status evaluate(player *self)
+{
+  troupe *all = self->on->all;
+  clm__team_result sums = {0};
+  const clm__batch batch = part_of(self, 0, all->evaluate);
+  CLM_TRY(clm__team_evaluate(self->team, &batch, &sums));
+  CLM_TRY(clm__team_sum(self->team, &sums));
+  if (self->rank == 0) all->evaluation = sums;
+  return CLM_OK;
+}
+
+static clm_status play(player *self, clm__comm *comm)
+{
+  CLM_TRY(open_team(self, comm));
+  CLM_TRY(train(self));
+  if (self->on->all->evaluate > 0) CLM_TRY(evaluate(self));
+  const size_t elements = self->model.weights->elements;
+  float *weights = calloc(elements, sizeof *weights);
+  if (weights == NULL) exit(1);
+  self->on->weights[self->rank] = weights;
+  self->on->all->weight_count = elements;
+  self->on->all->trained_count = self->model.weights->trainable_elements;
+  return clm__team_read_weights(self->team, weights);
+}
+
+static bool run_rank(clm__comm *comm, world *where)
+{
+  stage *on = where->shared;
+  player self = {.on = on, .rank = clm__comm_get_rank(comm)};
+  clm__comm_set_timeout(comm, 20000);
+  if (play(&self, comm) != CLM_OK) on->all->failures[self.rank] = *clm_error_last();
+  clm__team_destroy(self.team);
+  clm__model_file_fini(&self.model);
+  for (int i = 0; i < on->all->devices; i++) clm__device_close(self.devices[i]);
+  return true;
+}
+
+static void check_agreement(const troupe *all, const stage *on)
+{
+  for (int rank = 1; rank < all->ranks; rank++) {
+    assert_int_equal(all->failures[rank].status, all->failures[0].status);
+    if (all->failures[0].status != CLM_OK) {
+      assert_string_equal(all->failures[rank].message, all->failures[0].message);
+      continue;
+    }
+    assert_memory_equal(on->results[rank], on->results[0],
+                        (size_t)all->steps * sizeof on->results[0][0]);
+    assert_memory_equal(on->weights[rank], on->weights[0], all->weight_count * sizeof(float));
+  }
+}
+
+void troupe_run(troupe *all, const test_options *options)
+{
+  clm__device *device = test_device_open(options, 0);
+  static golden_batch batches[GOLDEN_BATCHES];
+  golden_batches_read(batches);
+  stage on = {.all = all, .info = &device->info, .batches = batches};
+  if (all->ranks == 1) {
+    world alone = {.size = 1, .shared = &on};
+    clm__comm *comm = NULL;
+    assert_ok(clm__comm_open_alone(NULL, &comm));
+    assert_true(run_rank(comm, &alone));
+    clm__comm_close(comm);
+  } else {
+    world ranks = {
+        .size = all->ranks, .seed = 7, .broken_rank = -1, .run = run_rank, .shared = &on};
+    assert_true(run_world(&ranks));
+  }
+  check_agreement(all, &on);
+  memcpy(all->results, on.results[0], sizeof all->results);
+  all->weights = on.weights[0];
+  for (int rank = 1; rank < all->ranks; rank++) free(on.weights[rank]);
+  clm__device_close(device);
+}
+
+void troupe_free(troupe *all)
+{
+  free(all->weights);
+  all->weights = NULL;
+}

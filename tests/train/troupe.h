@@ -1,0 +1,42 @@
+/* The twelve golden steps by any number of ranks and devices in one process: ranks are threads,
+ * devices are parts of the device under test. The plain kernels run: others round a sum differently
+ * for another number of images, which Adam blows up where a gradient is next to nothing. */
+#ifndef CLM_TESTS_TRAIN_TROUPE_H
+#define CLM_TESTS_TRAIN_TROUPE_H
+
+#include "comm/thread_link.h"
+#include "op/testdevice.h"
+#include "train/team.h"
+
+#define TROUPE_STEPS 12
+
+typedef struct troupe {
+  int ranks;
+  int devices;          /* of each rank */
+  const double *shares; /* may be NULL */
+  clm__wire wire;
+  const char *model_path; /* NULL: the golden one */
+  int steps;              /* at most TROUPE_STEPS */
+  int batch;              /* images of a step, at most 8 */
+  int nan_step;           /* from 1: the first rank's first images have a loss that is no number */
+  int stop_step;          /* from 1: the last rank is asked to stop */
+  int missing_step;       /* from 1: the last rank has no batch */
+  int evaluate;           /* images to evaluate behind the last step */
+
+  /* What came of it, the same on every rank. */
+  clm__team_result results[TROUPE_STEPS];
+  clm__team_result evaluation;
+  float *weights; /* [weight_count] at the end; free() */
+  size_t weight_count;
+  size_t trained_count;
+  clm_error failures[WORLD_MAX]; /* of each rank; status CLM_OK where it came to the end */
+  uint64_t allocations;          /* in the steps behind the first one, of one rank alone */
+  uint64_t buffers;
+  uint64_t finishes;
+} troupe;
+
+/* Runs it. Fails the test where ranks disagree. */
+void troupe_run(troupe *all, const test_options *options);
+void troupe_free(troupe *all);
+
+#endif
