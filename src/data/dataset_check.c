@@ -1,5 +1,5 @@
-/* Every file is decoded once before training, so that a bad one is named now and not hours later.
- */
+/* Every file is read and verified before training, so that a bad one is named now and not hours
+ * later. */
 #include "data/dataset.h"
 
 #include "base/mem.h"
@@ -45,15 +45,13 @@ static clm_status require_listed(const check_job *job, clm_status status, const 
            job->dataset->folder, path, error.message);
 }
 
-/* Decodes one sample; every sample belongs to one thread. */
+/* Verifies one sample; every sample belongs to one thread. */
 static clm_status check_one(check_job *job, clm__reader *reader, size_t index)
 {
-  /* A JPEG at an eighth of its size: its data are read to the end, but hardly computed with. */
-  const clm__decode_options options = {.channels = 3, .least_height = 1, .least_width = 1};
   clm__sample *sample = &job->dataset->samples[index];
   clm__mem_free(sample->fault);
   sample->fault = NULL;
-  const clm_status status = clm__reader_read(reader, job->dataset->folder, sample->path, &options);
+  const clm_status status = clm__reader_verify(reader, job->dataset->folder, sample->path);
   clm__reader_trim(reader);
   if (status == CLM_OK) return CLM_OK;
   if (!clm__reader_is_fault(status)) return clm__error_prefix(status, "%s: ", sample->path);

@@ -1,5 +1,7 @@
 #include "data/decode.h"
 
+#include "data/jpeg_outline.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -123,4 +125,24 @@ clm_status clm__decode(const void *bytes, size_t size_bytes, const clm__decode_o
     CLM_FAIL(CLM_UNSUPPORTED, "%s is not supported: convert it to JPEG or PNG",
              clm__image_type_name(type));
   }
+}
+
+/* Whether the outline of a JPEG shows that it can be decoded. */
+static bool is_sound_jpeg(const void *bytes, size_t size_bytes, const clm__decode_options *options,
+                          clm__image *image)
+{
+  clm__jpeg_outline outline;
+  if (clm__image_type_of(bytes, size_bytes) != CLM__IMAGE_JPEG) return false;
+  if (!clm__jpeg_outline_take(bytes, size_bytes, &outline)) return false;
+  if (outline.ends_with_scan && outline.scan_count == 1)
+    return clm__decode_jpeg_begin(outline.bytes, outline.size_bytes, options) == CLM_OK;
+  return clm__decode_jpeg(outline.bytes, outline.size_bytes, options, image) == CLM_OK;
+}
+
+clm_status clm__decode_verify(const void *bytes, size_t size_bytes, clm__image *image)
+{
+  /* At an eighth of its size a JPEG is read to its end all the same. */
+  const clm__decode_options options = {.channels = 3, .least_height = 1, .least_width = 1};
+  if (is_sound_jpeg(bytes, size_bytes, &options, image)) return CLM_OK;
+  return clm__decode(bytes, size_bytes, &options, image);
 }

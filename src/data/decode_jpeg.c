@@ -28,7 +28,7 @@ typedef struct jpeg_job {
   jmp_buf on_error;
   char message[JMSG_LENGTH_MAX];
   const clm__decode_options *options;
-  clm__image *image;
+  clm__image *image; /* NULL: nothing is read but what comes before the first row */
 } jpeg_job;
 
 /* ---- What libjpeg calls ---- */
@@ -207,6 +207,7 @@ static clm_status decode_job(jpeg_job *job)
   CLM_TRY(
       clm__decode_check_size(job->options, info->output_height, info->output_width, bytes_each));
   CLM_REQUIRE(jpeg_start_decompress(info), CLM_BAD_DATA, "truncated JPEG: it ends within a scan");
+  if (job->image == NULL) return CLM_OK;
   CLM_TRY(clm__image_prepare(job->image, (int)info->output_height, (int)info->output_width,
                              job->options->channels));
   const int orientation = find_orientation(info);
@@ -222,8 +223,8 @@ static clm_status run_job(jpeg_job *job, const void *bytes, size_t size_bytes)
   return decode_job(job);
 }
 
-clm_status clm__decode_jpeg(const void *bytes, size_t size_bytes,
-                            const clm__decode_options *options, clm__image *image)
+static clm_status decode(const void *bytes, size_t size_bytes, const clm__decode_options *options,
+                         clm__image *image)
 {
   jpeg_job job = {.options = options, .image = image};
   job.info.err = jpeg_std_error(&job.errors);
@@ -233,4 +234,16 @@ clm_status clm__decode_jpeg(const void *bytes, size_t size_bytes,
   const clm_status status = run_job(&job, bytes, size_bytes);
   jpeg_destroy_decompress(&job.info);
   return status;
+}
+
+clm_status clm__decode_jpeg(const void *bytes, size_t size_bytes,
+                            const clm__decode_options *options, clm__image *image)
+{
+  return decode(bytes, size_bytes, options, image);
+}
+
+clm_status clm__decode_jpeg_begin(const void *bytes, size_t size_bytes,
+                                  const clm__decode_options *options)
+{
+  return decode(bytes, size_bytes, options, NULL);
 }

@@ -45,6 +45,13 @@ clm_status clm__reader_read(clm__reader *reader, const char *folder, const char 
   return CLM_OK;
 }
 
+clm_status clm__reader_verify(clm__reader *reader, const char *folder, const char *path)
+{
+  CLM_TRY(read_file(reader, folder, path));
+  CLM_TRY(clm__decode_verify(reader->file.bytes, reader->file.size_bytes, &reader->image));
+  return CLM_OK;
+}
+
 void clm__reader_trim(clm__reader *reader)
 {
   if (reader->file.capacity_bytes > KEPT_BYTES) clm__file_buffer_fini(&reader->file);

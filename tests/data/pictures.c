@@ -43,14 +43,18 @@ bool ends_with(const char *text, const char *end)
   return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
 }
 
-clm__file_listing list_sources(void)
+static clm__file_listing list_golden(const char *name)
 {
   char folder[1024];
-  (void)snprintf(folder, sizeof folder, "%s/golden/pixels/src", tests_folder());
+  (void)snprintf(folder, sizeof folder, "%s/golden/pixels/%s", tests_folder(), name);
   clm__file_listing listing;
   assert_int_equal(clm__file_list(folder, &listing), CLM_OK);
   return listing;
 }
+
+clm__file_listing list_sources(void) { return list_golden("src"); }
+
+clm__file_listing list_bad(void) { return list_golden("bad"); }
 
 uint32_t crc32(const uint8_t *bytes, size_t count)
 {

@@ -20,8 +20,9 @@ file_content read_golden(const char *name);
 /* Decodes golden/pixels/NAME. */
 clm_status decode_golden(const char *name, const clm__decode_options *options, clm__image *image);
 
-/* golden/pixels/src */
+/* golden/pixels/src, and bad */
 clm__file_listing list_sources(void);
+clm__file_listing list_bad(void);
 bool ends_with(const char *text, const char *end);
 
 /* zlib's, as in photos_crc32.txt. */
