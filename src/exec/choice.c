@@ -128,7 +128,7 @@ bool clm__choice_accepts_fusion(const char *wish, const clm__problem *problem,
     return strcmp(name, "plain") != 0;
   for (const clm__variant *const *variant = problem->op->variants;
        variant != NULL && *variant != NULL; variant++)
-    if (clm__variant_is_usable(*variant, problem, CLM__FORWARD, info))
+    if (clm__variant_is_offered(*variant, problem, CLM__FORWARD, info))
       return strcmp((*variant)->name, "plain") != 0;
   return false;
 }

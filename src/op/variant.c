@@ -31,6 +31,13 @@ bool clm__variant_is_usable(const clm__variant *variant, const clm__problem *pro
   return variant->usable == NULL || variant->usable(problem, pass, info);
 }
 
+bool clm__variant_is_offered(const clm__variant *variant, const clm__problem *problem,
+                             clm__pass pass, const clm__device_info *info)
+{
+  if (variant->for_gpus && info->kind == CLM__DEVICE_CPU) return false;
+  return clm__variant_is_usable(variant, problem, pass, info);
+}
+
 static bool is_usable(const clm__instance *instance, const clm__variant *variant)
 {
   return clm__variant_is_usable(variant, instance->problem, instance->pass,
@@ -41,7 +48,16 @@ static const clm__variant *find_usable(const clm__instance *instance, const char
 {
   const clm__variant *const *at = instance->problem->op->variants;
   for (; *at != NULL; at++)
-    if ((name == NULL || strcmp((*at)->name, name) == 0) && is_usable(instance, *at)) return *at;
+    if (strcmp((*at)->name, name) == 0 && is_usable(instance, *at)) return *at;
+  return NULL;
+}
+
+static const clm__variant *find_offered(const clm__instance *instance)
+{
+  const clm__variant *const *at = instance->problem->op->variants;
+  for (; *at != NULL; at++)
+    if (clm__variant_is_offered(*at, instance->problem, instance->pass, &instance->device->info))
+      return *at;
   return NULL;
 }
 
@@ -92,7 +108,7 @@ static clm_status choose(clm__instance *instance, const clm__tune *tune, const c
     if (variant == NULL) return refuse_forced(instance, forced);
   }
   if (variant == NULL && recorded != NULL) variant = find_usable(instance, recorded);
-  if (variant == NULL) variant = find_usable(instance, NULL);
+  if (variant == NULL) variant = find_offered(instance);
   CLM_REQUIRE(variant != NULL, CLM_INTERNAL, "op %s has no variant for %s",
               instance->problem->op->name, clm__pass_name(instance->pass));
   instance->variant = variant;

@@ -32,48 +32,49 @@ typedef struct clm__problem {
   clm__shape inputs[CLM__INPUTS_MAX];
   clm__op_spec spec;
   int batch_max;
-  bool training;      /* forward of training: keeps `saved`, uses batch statistics, drops out */
-  bool frozen;        /* its params are not trained (Keras' trainable=false) */
-  unsigned need_dx;   /* bit i: input i needs a gradient */
-  uint32_t node;      /* number of the node: part of the random counter */
+  bool training;    /* forward of training: keeps `saved`, uses batch statistics, drops out */
+  bool frozen;      /* its params are not trained (Keras' trainable=false) */
+  unsigned need_dx; /* bit i: input i needs a gradient */
+  uint32_t node;    /* number of the node: part of the random counter */
 } clm__problem;
 
 #define CLM__KERNELS_MAX 6
 
 /* A variant made ready for one pass of one problem on one device. */
 typedef struct clm__instance {
-  const clm__problem *problem;        /* borrowed */
+  const clm__problem *problem; /* borrowed */
   const struct clm__variant *variant;
   clm__pass pass;
-  clm__device *device;                /* borrowed */
-  clm__tune_values tuning;            /* defines to append to the build options */
+  clm__device *device;                   /* borrowed */
+  clm__tune_values tuning;               /* defines to append to the build options */
   clm__kernel kernels[CLM__KERNELS_MAX]; /* filled by prepare, freed by clm__instance_fini */
   int kernel_count;
-  size_t workspace_bytes;             /* of one call; the memory is shared with other nodes */
+  size_t workspace_bytes; /* of one call; the memory is shared with other nodes */
 } clm__instance;
 
 /* The buffers and numbers of one call. All memory is the caller's. Buffers a pass has no use for
  * are NULL. */
 typedef struct clm__op_args {
-  int batch;                     /* images in this call, 1..batch_max */
-  cl_mem x[CLM__INPUTS_MAX];     /* [N,input shape] */
-  cl_mem y;                      /* [N,output shape]; written by forward */
-  cl_mem dx[CLM__INPUTS_MAX];    /* overwritten by BACKWARD_X where need_dx says so */
-  cl_mem dy;                     /* [N,output shape] */
-  cl_mem w[CLM__PARAMS_MAX];     /* forward in training may update untrained ones */
-  cl_mem dw[CLM__PARAMS_MAX];    /* overwritten by BACKWARD_W, which runs first: where they are
-                                    given to BACKWARD_X too, they hold its results */
-  cl_mem saved;                  /* as spec.saved_* says */
+  int batch;                  /* images in this call, 1..batch_max */
+  cl_mem x[CLM__INPUTS_MAX];  /* [N,input shape] */
+  cl_mem y;                   /* [N,output shape]; written by forward */
+  cl_mem dx[CLM__INPUTS_MAX]; /* overwritten by BACKWARD_X where need_dx says so */
+  cl_mem dy;                  /* [N,output shape] */
+  cl_mem w[CLM__PARAMS_MAX];  /* forward in training may update untrained ones */
+  cl_mem dw[CLM__PARAMS_MAX]; /* overwritten by BACKWARD_W, which runs first: where they are
+                                 given to BACKWARD_X too, they hold its results */
+  cl_mem saved;               /* as spec.saved_* says */
   cl_mem workspace;
-  cl_mem image_ids;              /* [N] uint: which image each one is, for random numbers */
+  cl_mem image_ids; /* [N] uint: which image each one is, for random numbers */
   uint64_t seed;
   uint32_t epoch;
 } clm__op_args;
 
 typedef struct clm__variant {
-  const char *name;  /* "plain", "cpu", "gpu", "gemm" */
-  unsigned passes;   /* bit (1 << pass) */
-  bool uses_blas;    /* never usable where the device's matrix products are wrong */
+  const char *name; /* "plain", "cpu", "gpu", "gemm" */
+  unsigned passes;  /* bit (1 << pass) */
+  bool uses_blas;   /* never usable where the device's matrix products are wrong */
+  bool for_gpus;    /* on CPUs it runs only where it is named */
   /* Whether it can run this pass of this problem on such a device; NULL: always. */
   bool (*usable)(const clm__problem *problem, clm__pass pass, const clm__device_info *info);
   /* Makes kernels (clm__instance_add_kernel) and sets workspace_bytes for batch_max. Threads: may
@@ -88,6 +89,10 @@ typedef struct clm__variant {
 /* Whether a variant can run this pass of this problem on such a device. */
 bool clm__variant_is_usable(const clm__variant *variant, const clm__problem *problem,
                             clm__pass pass, const clm__device_info *info);
+
+/* Whether it also runs there without being named. */
+bool clm__variant_is_offered(const clm__variant *variant, const clm__problem *problem,
+                             clm__pass pass, const clm__device_info *info);
 
 /* The words under which tuning values of a pass stand: "conv2d.fwd", "180x180x3-180x180x16/3x3". */
 typedef struct clm__variant_key {

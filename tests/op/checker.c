@@ -329,6 +329,12 @@ static char *describe(const op_bench *bench, const clm__instance *instance, char
   return text;
 }
 
+/* Variants for GPUs take CPUs long to compile. */
+static bool is_tried(const op_bench *bench, const clm__variant *variant, const clm__device *device)
+{
+  return !variant->for_gpus || device->info.kind != CLM__DEVICE_CPU || bench->test->gpu;
+}
+
 /* Makes the named variant ready for a pass; false where it does not serve it here. */
 static bool open_instance(clm__instance *instance, const clm__problem *problem, clm__pass pass,
                           clm__device *device, const clm__variant *variant)
@@ -350,8 +356,9 @@ static void check_backward_pass(const pass_run *forward_run, const op_results *f
     clm__instance instance;
     op_results results, again;
     char what[192];
-    if (!open_instance(&instance, &bench->problem, pass, forward_run->instance->device, *variant))
-      continue;
+    clm__device *device = forward_run->instance->device;
+    if (!is_tried(bench, *variant, device)) continue;
+    if (!open_instance(&instance, &bench->problem, pass, device, *variant)) continue;
     const pass_run run = {bench, &instance, describe(bench, &instance, what), 0, bench->batch};
     results_init(&results, bench, bench->batch);
     results_init(&again, bench, bench->batch);
@@ -396,6 +403,7 @@ static void check_variants(const op_bench *bench, const clm__problem *problem, c
   const clm__variant *const *variant = bench->suite->op->variants;
   for (; *variant != NULL; variant++) {
     clm__instance instance;
+    if (!is_tried(bench, *variant, device)) continue;
     if (!open_instance(&instance, problem, CLM__FORWARD, device, *variant)) continue;
     check_forward_variant(bench, &instance);
     clm__instance_fini(&instance);

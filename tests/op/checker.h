@@ -11,8 +11,9 @@
  *   int main(int argc, char **argv) { return check_op(&suite, argc, argv); }
  *
  * Every case runs in training and, where the op does the same there, in inference; on a device as
- * it is, and with work-groups limited to 1 and to 7 items; with every usable variant of every pass,
- * and backward behind the `saved` of every variant of forward. Judged are:
+ * it is, and with work-groups limited to 1 and to 7 items; with every usable variant of every pass
+ * (on CPUs, those for GPUs in cases marked so), and backward behind the `saved` of every variant of
+ * forward. Judged are:
  *   - results against the reference (src/ref), and the recorded arrays where `golden` names some;
  *   - the reference's own gradients against finite differences of its forward;
  *   - writes outside of buffers, elements nobody wrote, inputs that changed (op/fence.h);
@@ -46,6 +47,8 @@ typedef struct op_case {
   bool inference;                     /* not in training; no backward */
   bool frozen;                        /* the op's params are not trained */
   bool tiny;                          /* small enough for the race check */
+  bool gpu;                           /* variants for GPUs are tried on CPUs, too: each costs them
+                                         a second to compile */
   bool specials;                      /* x has a NaN and infinities; forward alone is judged */
   bool no_differences;                /* ties or steps near by: no finite differences */
   bool no_halves;                     /* images depend on each other (batch statistics) */

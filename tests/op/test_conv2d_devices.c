@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TOLERANCE 2e-5F
 
@@ -143,7 +144,7 @@ static void compare_on(void (*change)(clm__device_info *info), const char *varia
     open_run(&made, pool, clm__shape3(13, 11, 20), &convs[i % 2], 5);
     look_at_all(&made, true, "plain");
     change(&device->info);
-    if (!pool || variant[0] == 'c') look_at_all(&made, false, variant);
+    if (!pool || strcmp(variant, "gemm") != 0) look_at_all(&made, false, variant);
     device->info = real;
     close_run(&made);
   }
@@ -158,6 +159,13 @@ static void have_many_cores(clm__device_info *info) { info->compute_units = 61; 
 static void have_small_buffers(clm__device_info *info)
 {
   info->buffer_max_bytes = 4 * 2 * 13 * 11 * (20 * 9 + 27) * sizeof(float);
+}
+
+/* A small GPU's groups, and compute units for which sums are cut into many parts. */
+static void be_a_gpu(clm__device_info *info)
+{
+  info->group_max = 64;
+  info->compute_units = 97;
 }
 
 static void cpu_variant_is_right_for_any_width(void **state)
@@ -183,11 +191,48 @@ static void gemm_variant_takes_images_in_chunks(void **state)
   compare_on(have_small_buffers, "gemm");
 }
 
+static void gpu_variant_is_right_in_small_groups(void **state)
+{
+  (void)state;
+  if (device->info.group_max < 64) skip();
+  compare_on(be_a_gpu, "gpu");
+}
+
+/* Tiles that only tuning chooses. */
+static void gpu_variant_is_right_with_large_tiles(void **state)
+{
+  (void)state;
+  if (device->info.group_max < 256) skip();
+  static const clm__tune_values values[] = {
+      {"gpu", "TILE_M=128 TILE_N=128 TILE_K=8 ITEM_M=8 ITEM_N=8"},
+      {"gpu", "TILE_M=128 TILE_N=32 TILE_K=16 ITEM_M=8 ITEM_N=4"}};
+  run made;
+  open_run(&made, true, clm__shape3(13, 11, 20), &convs[0], 3);
+  enqueue(&made, CLM__FORWARD, "plain");
+  look(&made.y, true, "plain", "y");
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+    clm__instance instance;
+    const clm__op_args args = {.batch = made.batch,
+                               .x = {made.x.buffer},
+                               .y = made.y.buffer,
+                               .w = {made.w.buffer, made.bias.buffer},
+                               .saved = made.saved.buffer};
+    assert_ok(clm__instance_init_with(&instance, &made.problem, CLM__FORWARD, device, &values[i]));
+    assert_ok(clm__instance_enqueue(&instance, &args));
+    assert_ok(clm__device_finish(device));
+    clm__instance_fini(&instance);
+    look(&made.y, false, values[i].defines, "y");
+  }
+  close_run(&made);
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(cpu_variant_is_right_for_any_width),
                                      cmocka_unit_test(cpu_variant_is_right_for_many_cores),
-                                     cmocka_unit_test(gemm_variant_takes_images_in_chunks)};
+                                     cmocka_unit_test(gemm_variant_takes_images_in_chunks),
+                                     cmocka_unit_test(gpu_variant_is_right_in_small_groups),
+                                     cmocka_unit_test(gpu_variant_is_right_with_large_tiles)};
   const test_options options = test_options_read(argc, argv);
   device = test_device_open(&options, 0);
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);

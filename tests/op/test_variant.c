@@ -48,7 +48,12 @@ static const clm__variant bad = {
     .name = "bad", .passes = 1U << CLM__BACKWARD_W, .prepare = prepare_badly, .enqueue = enqueue};
 static const clm__variant plain = {
     .name = "plain", .passes = ALL, .prepare = prepare, .enqueue = enqueue};
-static const clm__variant *const variants[] = {&fast, &bad, &plain, NULL};
+static const clm__variant gpu = {.name = "gpu",
+                                 .passes = 1U << CLM__BACKWARD_X,
+                                 .for_gpus = true,
+                                 .prepare = prepare,
+                                 .enqueue = enqueue};
+static const clm__variant *const variants[] = {&fast, &bad, &gpu, &plain, NULL};
 static const clm__op op = {.name = "made_up", .variants = variants};
 
 static clm__problem make_problem(int size)
@@ -168,6 +173,23 @@ static void test_builds_are_listed(void **state)
   remove_folder(folder);
 }
 
+static void test_what_is_for_gpus_must_be_named_on_cpus(void **state)
+{
+  (void)state;
+  const clm__problem small = make_problem(10);
+  const clm__device_info real = device->info;
+  device->info.kind = CLM__DEVICE_CPU;
+  assert_true(clm__variant_is_usable(&gpu, &small, CLM__BACKWARD_X, &device->info));
+  assert_false(clm__variant_is_offered(&gpu, &small, CLM__BACKWARD_X, &device->info));
+  assert_string_equal(choose(&small, CLM__BACKWARD_X, NULL, NULL), "plain");
+  assert_string_equal(choose(&small, CLM__BACKWARD_X, NULL, "gpu"), "gpu");
+  device->info.kind = CLM__DEVICE_GPU;
+  assert_true(clm__variant_is_offered(&gpu, &small, CLM__BACKWARD_X, &device->info));
+  assert_false(clm__variant_is_offered(&gpu, &small, CLM__FORWARD, &device->info));
+  assert_string_equal(choose(&small, CLM__BACKWARD_X, NULL, NULL), "gpu");
+  device->info = real;
+}
+
 static void test_values_are_given(void **state)
 {
   (void)state;
@@ -226,6 +248,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(test_what_was_half_prepared_is_freed),
       cmocka_unit_test(test_tuning_values_choose),
       cmocka_unit_test(test_builds_are_listed),
+      cmocka_unit_test(test_what_is_for_gpus_must_be_named_on_cpus),
       cmocka_unit_test(test_values_are_given),
       cmocka_unit_test(test_keys),
       cmocka_unit_test(test_passes),
