@@ -67,16 +67,25 @@ static void *entry(const clm__cache *cache, size_t index)
   return cache->values + index * cache->values_each * value_bytes(cache->kind);
 }
 
-static uint16_t to_fixed(const clm__cache *cache, float value)
+/* Plain loops over separate arrays, so that the compiler uses vectors. */
+static void to_fixed(const clm__cache *cache, const float *restrict values,
+                     uint16_t *restrict fixed, size_t count)
 {
-  const float exact = value * cache->scale + (cache->offset + 0.5F);
-  const float low = exact > 0.0F ? exact : 0.0F;
-  return (uint16_t)(int32_t)(low < 65535.0F ? low : 65535.0F);
+  const float scale = cache->scale;
+  const float offset = cache->offset + 0.5F;
+  for (size_t i = 0; i < count; i++) {
+    const float exact = values[i] * scale + offset;
+    const float low = exact > 0.0F ? exact : 0.0F;
+    fixed[i] = (uint16_t)(int32_t)(low < 65535.0F ? low : 65535.0F);
+  }
 }
 
-static float from_fixed(const clm__cache *cache, uint16_t fixed)
+static void from_fixed(const clm__cache *cache, const uint16_t *restrict fixed,
+                       float *restrict values, size_t count)
 {
-  return ((float)fixed - cache->offset) * (1.0F / cache->scale);
+  const float step = 1.0F / cache->scale;
+  const float offset = cache->offset;
+  for (size_t i = 0; i < count; i++) values[i] = ((float)fixed[i] - offset) * step;
 }
 
 uint64_t clm__cache_bytes_held(const clm__cache *cache)
@@ -91,8 +100,7 @@ bool clm__cache_get(const clm__cache *cache, size_t index, float *values)
     memcpy(values, entry(cache, index), cache->values_each * sizeof *values);
     return true;
   }
-  const uint16_t *stored = entry(cache, index);
-  for (size_t i = 0; i < cache->values_each; i++) values[i] = from_fixed(cache, stored[i]);
+  from_fixed(cache, entry(cache, index), values, cache->values_each);
   return true;
 }
 
@@ -103,20 +111,32 @@ static bool claim(clm__cache *cache, size_t index)
   return atomic_compare_exchange_strong(&cache->states[index], &expected, ENTRY_BEING_WRITTEN);
 }
 
+#define ROUND_AT_ONCE 1024 /* values */
+
+/* Rounds values as keeping them would. */
+static void round_values(const clm__cache *cache, float *values)
+{
+  uint16_t fixed[ROUND_AT_ONCE];
+  for (size_t i = 0; i < cache->values_each; i += ROUND_AT_ONCE) {
+    const size_t count = clm__min_size(cache->values_each - i, ROUND_AT_ONCE);
+    to_fixed(cache, values + i, fixed, count);
+    from_fixed(cache, fixed, values + i, count);
+  }
+}
+
 void clm__cache_put(clm__cache *cache, size_t index, float *values)
 {
-  const bool writes = claim(cache, index);
+  if (!claim(cache, index)) {
+    if (cache->kind != CLM__CACHE_F32) round_values(cache, values);
+    return;
+  }
   void *stored = entry(cache, index);
   if (cache->kind == CLM__CACHE_F32) {
-    if (writes) memcpy(stored, values, cache->values_each * sizeof *values);
+    memcpy(stored, values, cache->values_each * sizeof *values);
   } else {
-    for (size_t i = 0; i < cache->values_each; i++) {
-      const uint16_t fixed = to_fixed(cache, values[i]);
-      if (writes) ((uint16_t *)stored)[i] = fixed;
-      values[i] = from_fixed(cache, fixed);
-    }
+    to_fixed(cache, values, stored, cache->values_each);
+    from_fixed(cache, stored, values, cache->values_each);
   }
-  if (!writes) return;
   atomic_fetch_add(&cache->held_count, 1);
   atomic_store_explicit(&cache->states[index], ENTRY_HELD, memory_order_release);
 }

@@ -97,7 +97,7 @@ void clm__device_close(clm__device *device)
 {
   if (device == NULL) return;
   if (device->queue != NULL) (void)clFinish(device->queue);
-  clm__program_store(device, CLM__STORE_SECONDS);
+  clm__program_store_last(device);
   if (device->forget != NULL) device->forget();
   clm__program_table_destroy(device->programs);
   if (device->queue != NULL) (void)clReleaseCommandQueue(device->queue);

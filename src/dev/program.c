@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOG_SHOWN 600 /* characters of a build log in a message */
+#define LOG_SHOWN 600   /* characters of a build log in a message */
+#define STORE_SHARE 0.1 /* of the time that the device is open, spent on keeping its programs */
 
 typedef enum program_state { BUILDING, READY, FAILED } program_state;
 
@@ -30,6 +31,7 @@ struct clm__program {
 
 struct clm__program_table {
   clm__program *first;
+  double created_seconds; /* of the clock */
   pthread_cond_t changed; /* the state of a program */
   bool has_told;          /* that programs are being built */
 };
@@ -42,6 +44,7 @@ clm_status clm__program_table_create(clm__program_table **table)
     clm__mem_free(made);
     CLM_FAIL(CLM_NO_MEMORY, "the system makes no condition variable");
   }
+  made->created_seconds = clm__clock_seconds();
   *table = made;
   return CLM_OK;
 }
@@ -255,6 +258,13 @@ void clm__program_store(clm__device *device, double seconds_max)
     store(at);
   }
   (void)pthread_mutex_unlock(&device->lock);
+}
+
+void clm__program_store_last(clm__device *device)
+{
+  if (device->programs == NULL) return;
+  const double open_seconds = clm__clock_seconds() - device->programs->created_seconds;
+  clm__program_store(device, CLM__STORE_SECONDS + STORE_SHARE * open_seconds);
 }
 
 /* Under the lock: the program with these options, NULL where there is none. */

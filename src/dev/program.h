@@ -25,9 +25,9 @@ CLM_MUST_CHECK clm_status clm__program_get_text(clm__device *device, const char 
 
 /* Writes the binaries of programs that are not on disk yet until seconds_max have passed; what is
  * begun is finished. Closing a device does so with CLM__STORE_SECONDS, which suffices for all
- * programs of most drivers; a long run may give the others the time they need (docs/devices.md).
- * Call it when every kernel has run once: some drivers finish their work as late as that. A binary
- * that cannot be written is told as a DETAIL. Threads: one at a time with the other calls. */
+ * programs of most drivers, and a tenth of the time that it was open (docs/devices.md). Call it
+ * when every kernel has run once: some drivers finish their work as late as that. A binary that
+ * cannot be written is told as a DETAIL. Threads: one at a time with the other calls. */
 #define CLM__STORE_SECONDS 2.0
 void clm__program_store(clm__device *device, double seconds_max);
 
