@@ -11,6 +11,7 @@
 #include "clematis/model.h"
 #include "clematis/status.h"
 #include "clematis/train.h"
+#include "clematis/tune.h"
 #include "clematis/version.h"
 
 #endif

@@ -12,6 +12,9 @@
  *   CLEMATIS_TEST_FAIL_LOAD=N      the batch of this rank's Nth training step cannot be loaded
  *   CLEMATIS_TEST_FAIL_DEVICE=N    the job's last replica fails in training step N of this run
  *   CLEMATIS_TEST_BAD_GEMM=1       GEMM results are wrong
+ *   CLEMATIS_TEST_TUNE_WRONG=NAME  the tuner's candidate NAME ("gemm", "cpu VT=2") is wrong
+ *   CLEMATIS_TEST_TUNE_CRASH=NAME  it ends the process that tries it
+ *   CLEMATIS_TEST_TUNE_HANG=NAME   it never ends
  */
 #ifndef CLM_BASE_TESTSWITCH_H
 #define CLM_BASE_TESTSWITCH_H

@@ -23,6 +23,7 @@ clm__cli_config clm__cli_config_default(void)
       .top = 3,
       .images_per_class = 120,
       .sample_seed = 1,
+      .tune_budget_seconds = clm_tune_config_default().budget_seconds,
       .launch = launch_default(),
   };
 }

@@ -30,6 +30,8 @@ typedef struct clm__cli_config {
   int measure;
   int images_per_class;
   uint64_t sample_seed;
+  double tune_budget_seconds;
+  int tune_again;
   clm_launch_config launch;
   clm__word_list launch_pools;
   clm__word_list launch_env;

@@ -21,7 +21,7 @@ expect out '^clematis [0-9]+\.[0-9]+\.[0-9]+$'
 run --version
 expect_status 0
 
-for command in train evaluate predict summary check sample devices selftest version help; do
+for command in train evaluate predict summary check sample devices selftest tune version help; do
   run $command --help
   expect_status 0
   expect out "^usage: clematis $command"
