@@ -208,28 +208,84 @@ static clm_status unload(zip_source_t *source, char **bytes, size_t *size_bytes)
   return CLM_OK;
 }
 
-clm_status clm__zip_pack(const clm__zip_member *members, size_t count, char **bytes,
-                         size_t *size_bytes)
+/* Packs the members into a new source in memory, which the caller frees. */
+static clm_status pack_new(const clm__zip_member *members, size_t count, zip_source_t **target)
 {
   zip_error_t error;
   zip_error_init(&error);
-  zip_source_t *target = zip_source_buffer_create(NULL, 0, 0, &error);
+  zip_source_t *made = zip_source_buffer_create(NULL, 0, 0, &error);
   clm_status status = CLM_OK;
-  if (target == NULL) status = fail(&error, CLM_NO_MEMORY, "packing an archive");
+  if (made == NULL) status = fail(&error, CLM_NO_MEMORY, "packing an archive");
   zip_error_fini(&error);
-  if (status != CLM_OK) return status;
-  status = pack(target, members, count);
-  if (status == CLM_OK) status = unload(target, bytes, size_bytes);
+  if (status == CLM_OK) status = pack(made, members, count);
+  if (status != CLM_OK) {
+    zip_source_free(made);
+    return status;
+  }
+  *target = made;
+  return CLM_OK;
+}
+
+clm_status clm__zip_pack(const clm__zip_member *members, size_t count, char **bytes,
+                         size_t *size_bytes)
+{
+  zip_source_t *target = NULL;
+  CLM_TRY(pack_new(members, count, &target));
+  const clm_status status = unload(target, bytes, size_bytes);
   zip_source_free(target);
+  return status;
+}
+
+#define PIECE_BYTES ((size_t)1 << 20)
+
+/* Piece by piece, since a second copy of a large archive would be the most that a training holds.
+ */
+static clm_status copy_pieces(zip_source_t *source, char *piece, const char *path)
+{
+  zip_int64_t got = 0;
+  do {
+    got = zip_source_read(source, piece, PIECE_BYTES);
+    CLM_REQUIRE(got >= 0, CLM_NO_MEMORY, "packing an archive failed");
+    CLM_TRY(clm__file_append(path, piece, (size_t)got));
+  } while (got > 0);
+  return CLM_OK;
+}
+
+static clm_status copy_to_file(zip_source_t *source, const char *path)
+{
+  char *piece = NULL;
+  CLM_TRY(clm__mem_alloc(PIECE_BYTES, 1, &piece));
+  clm_status status = CLM_OK;
+  if (zip_source_open(source) == 0) {
+    status = copy_pieces(source, piece, path);
+    (void)zip_source_close(source);
+  } else {
+    status = fail(zip_source_error(source), CLM_NO_MEMORY, "packing an archive");
+  }
+  clm__mem_free(piece);
+  return status;
+}
+
+static clm_status write_source(zip_source_t *source, const char *path)
+{
+  char *temporary = NULL;
+  CLM_TRY(clm__file_temporary_name(path, &temporary));
+  clm_status status = copy_to_file(source, temporary);
+  if (status == CLM_OK) {
+    status = clm__file_commit(temporary, path);
+  } else {
+    const clm_error error = *clm_error_last();
+    if (clm__file_remove(temporary) != CLM_OK) status = clm__error_raise(&error);
+  }
+  clm__mem_free(temporary);
   return status;
 }
 
 clm_status clm__zip_write(const char *path, const clm__zip_member *members, size_t count)
 {
-  char *bytes = NULL;
-  size_t size_bytes = 0;
-  CLM_TRY(clm__zip_pack(members, count, &bytes, &size_bytes));
-  const clm_status status = clm__file_write(path, bytes, size_bytes);
-  clm__mem_free(bytes);
+  zip_source_t *source = NULL;
+  CLM_TRY(pack_new(members, count, &source));
+  const clm_status status = write_source(source, path);
+  zip_source_free(source);
   return status;
 }
