@@ -97,6 +97,12 @@ typedef struct clm_callback {
   int (*should_stop)(void *user);
 } clm_callback;
 
+/* Gradients between ranks. */
+typedef enum clm_wire {
+  CLM_WIRE_F32,
+  CLM_WIRE_BF16              /* half the bytes; what rounding loses is sent with the next step */
+} clm_wire;
+
 /* Begin with clm_train_config_default(). Texts are borrowed for the call. */
 typedef struct clm_train_config {
   clm_data_config data;
@@ -123,6 +129,11 @@ typedef struct clm_train_config {
   double checkpoint_minutes;   /* 0: also where the last one is so old */
   int keep_checkpoints;        /* 3 */
   int validate_epochs;         /* 1: validation every so many epochs */
+  const char *shares;          /* "1,3": what each device of the job gets of a batch, in the order of
+                                  ranks and devices; NULL: equal, or measured where kinds differ */
+  int batch_per_device;        /* above 0: the global batch is so many images for each device of
+                                  the job, in place of run.batch_size */
+  clm_wire wire;               /* how gradients go between ranks */
   const char *config_text;     /* stored as config.json; NULL: none */
   const clm_callback *callbacks;
   size_t callback_count;

@@ -20,6 +20,7 @@ void clm__run_state_fini(clm__run_state *state)
     clm__mem_free(state->class_names[i]);
   clm__mem_free(state->class_names);
   clm__mem_free(state->epochs);
+  clm__mem_free(state->shares);
   *state = (clm__run_state){0};
 }
 
@@ -85,6 +86,10 @@ clm_status clm__run_state_to_json(const clm__run_state *state, char **text)
   clm__json_put_int(&writer, "best_epoch", state->best_epoch);
   clm__json_put_number(&writer, "best_value", state->best_value);
   clm__json_put_int(&writer, "epochs_without_better", state->epochs_without_better);
+  if (state->shares != NULL) {
+    clm__json_put_text(&writer, "shares", state->shares);
+    clm__json_put_int(&writer, "shares_step", (int64_t)state->shares_step);
+  }
   clm__json_begin_list(&writer, "epochs");
   for (int i = 0; i < state->epoch; i++) put_epoch(&writer, &state->epochs[i]);
   clm__json_end_list(&writer);
@@ -174,6 +179,17 @@ static clm_status get_epochs(const clm__json_at *root, clm__run_state *state)
   return CLM_OK;
 }
 
+/* Runs on one device have none. */
+static clm_status get_shares(const clm__json_at *root, clm__run_state *state)
+{
+  const clm__json_at at = clm__json_find(root, "shares");
+  if (clm__json_kind_of(&at) == CLM__JSON_MISSING) return CLM_OK;
+  const char *text = NULL;
+  CLM_TRY(clm__json_get_text(&at, &text));
+  CLM_TRY(get_count(root, "shares_step", &state->shares_step));
+  return clm__mem_copy_text(text, &state->shares);
+}
+
 static clm_status get_state(const clm__json_at *root, clm__run_state *state)
 {
   int format = 0;
@@ -191,6 +207,7 @@ static clm_status get_state(const clm__json_at *root, clm__run_state *state)
   CLM_TRY(get_int(root, "best_epoch", -1, EPOCHS_MAX, &state->best_epoch));
   CLM_TRY(get_figure(root, "best_value", &state->best_value));
   CLM_TRY(get_int(root, "epochs_without_better", 0, EPOCHS_MAX, &state->epochs_without_better));
+  CLM_TRY(get_shares(root, state));
   return get_epochs(root, state);
 }
 

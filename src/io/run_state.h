@@ -36,6 +36,9 @@ typedef struct clm__run_state {
   double best_value; /* of the monitored figure */
   int epochs_without_better;
 
+  char *shares;         /* of several devices, as --shares takes them; NULL: one device; owned */
+  uint64_t shares_step; /* updates that were done when they began to count */
+
   clm__epoch_record *epochs; /* [epoch], owned */
 } clm__run_state;
 

@@ -17,8 +17,8 @@ static clm_status open_chosen(const clm_run_config *config, const clm__device_in
   CLM_TRY(clm__device_select(infos, count, config->devices, &chosen, &chosen_count));
   if (chosen_count > 1)
     clm__log(config->log, CLM_LOG_WARNING,
-             "%zu devices were chosen; this version trains on one: %s", chosen_count,
-             infos[chosen[0].index].id);
+             "%zu devices were chosen; only training uses more than one: this runs on %s",
+             chosen_count, infos[chosen[0].index].id);
   const clm__device_options options = {.no_cache = config->no_kernel_cache != 0,
                                        .log = config->log};
   const clm_status status = clm__device_open(&infos[chosen[0].index], &chosen[0], &options, device);
@@ -43,6 +43,121 @@ clm_status clm__device_choice_open(const clm_run_config *config, clm__device **d
   *tune = opened_tune;
   return CLM_OK;
 }
+
+/* ---- the devices of a rank ---- */
+
+/* What a rank sees of its host. */
+typedef struct host_view {
+  const clm_run_config *config;
+  const clm__device_info *infos;
+  const clm__device_choice *chosen;
+  size_t chosen_count;
+  const char *host;
+  size_t rank; /* among those of the host */
+  size_t size;
+} host_view;
+
+/* Fewer devices than ranks: a CPU is split, or shared where it has too few units. */
+static clm_status share_device(const host_view *view, clm__device_choice *choice)
+{
+  const clm__device_choice *shared = &view->chosen[view->rank % view->chosen_count];
+  const clm__device_info *info = &view->infos[shared->index];
+  CLM_REQUIRE(info->kind == CLM__DEVICE_CPU, CLM_USAGE,
+              "%zu ranks run on %s, which has %zu of the chosen devices: ranks do not share %s "
+              "(%s); start one rank a device",
+              view->size, view->host, view->chosen_count, info->id, info->name);
+  *choice = *shared;
+  if (view->chosen_count == 1 && shared->part_count == 1 &&
+      (size_t)info->compute_units >= view->size) {
+    choice->part = (int)view->rank;
+    choice->part_count = (int)view->size;
+    clm__log(view->config->log, CLM_LOG_DETAIL, "%zu ranks split %s on %s", view->size, info->id,
+             view->host);
+    return CLM_OK;
+  }
+  clm__log(view->config->log, CLM_LOG_DETAIL, "%zu ranks share %s on %s", view->size, info->id,
+           view->host);
+  return CLM_OK;
+}
+
+static clm_status open_own(const host_view *view, clm__device **devices, int *opened)
+{
+  const clm__device_options options = {.no_cache = view->config->no_kernel_cache != 0,
+                                       .log = view->config->log};
+  const size_t first = view->chosen_count * view->rank / view->size;
+  const size_t behind = view->chosen_count * (view->rank + 1) / view->size;
+  if (view->chosen_count < view->size) {
+    clm__device_choice choice;
+    CLM_TRY(share_device(view, &choice));
+    CLM_TRY(clm__device_open(&view->infos[choice.index], &choice, &options, &devices[0]));
+    *opened = 1;
+    return CLM_OK;
+  }
+  for (size_t i = first; i < behind; i++) {
+    CLM_TRY(clm__device_open(&view->infos[view->chosen[i].index], &view->chosen[i], &options,
+                             &devices[*opened]));
+    ++*opened;
+  }
+  return CLM_OK;
+}
+
+static clm_status open_view(host_view *view, clm__device ***devices, int *device_count)
+{
+  clm__device **made = NULL;
+  int opened = 0;
+  CLM_TRY(clm__mem_alloc(view->chosen_count, sizeof(clm__device *), &made));
+  const clm_status status = open_own(view, made, &opened);
+  if (status != CLM_OK) {
+    clm__device_choice_close_all(made, opened);
+    return status;
+  }
+  *devices = made;
+  *device_count = opened;
+  return CLM_OK;
+}
+
+static clm_status select_own(const clm_run_config *config, const clm__comm *comm,
+                             clm__device ***devices, int *device_count)
+{
+  clm__device_info *infos = NULL;
+  clm__device_choice *chosen = NULL;
+  host_view view = {.config = config,
+                    .host = clm__comm_get_host(comm, clm__comm_get_rank(comm)),
+                    .rank = (size_t)clm__comm_get_local_rank(comm),
+                    .size = (size_t)clm__comm_get_local_size(comm)};
+  size_t count = 0;
+  CLM_TRY(clm__device_list(config->log, &infos, &count));
+  clm_status status =
+      clm__device_select(infos, count, config->devices, &chosen, &view.chosen_count);
+  view.infos = infos;
+  view.chosen = chosen;
+  if (status == CLM_OK) status = open_view(&view, devices, device_count);
+  clm__mem_free(chosen);
+  clm__mem_free(infos);
+  return status;
+}
+
+clm_status clm__device_choice_open_all(const clm_run_config *config, const clm__comm *comm,
+                                       clm__device ***devices, int *device_count, clm__tune **tune)
+{
+  clm__tune *opened_tune = NULL;
+  CLM_TRY(clm__tune_open(config->tuning, &opened_tune));
+  const clm_status status = select_own(config, comm, devices, device_count);
+  if (status != CLM_OK) {
+    clm__tune_close(opened_tune);
+    return status;
+  }
+  *tune = opened_tune;
+  return CLM_OK;
+}
+
+void clm__device_choice_close_all(clm__device **devices, int device_count)
+{
+  for (int i = 0; i < device_count; i++) clm__device_close(devices[i]);
+  clm__mem_free(devices);
+}
+
+/* ---- one device after the other ---- */
 
 static clm_status visit_chosen(const clm_run_config *config, const clm__device_info *infos,
                                const clm__device_choice *choice,

@@ -3,12 +3,23 @@
 #define CLM_TRAIN_DEVICE_CHOICE_H
 
 #include "clematis/model.h"
+#include "comm/comm.h"
 #include "dev/tune.h"
 
-/* Opens the device that the configuration names (the first of several: another message says so)
+/* Opens the device that the configuration names (the first of several, and says so)
  * and reads tuning values. Both are taken by the caller. Errors: NO_DEVICE, USAGE, BAD_DATA. */
 CLM_MUST_CHECK clm_status clm__device_choice_open(const clm_run_config *config,
                                                   clm__device **device, clm__tune **tune);
+
+/* Opens the devices of this rank: those that the configuration names, divided evenly among the
+ * ranks of its host. Fewer CPUs than ranks are split or shared, which is told; GPUs never are. Not
+ * collective. *devices is taken by the caller (clm__device_choice_close_all). Errors: NO_DEVICE,
+ * USAGE, BAD_DATA. */
+CLM_MUST_CHECK clm_status clm__device_choice_open_all(const clm_run_config *config,
+                                                      const clm__comm *comm, clm__device ***devices,
+                                                      int *device_count, clm__tune **tune);
+/* Takes NULL. */
+void clm__device_choice_close_all(clm__device **devices, int device_count);
 
 /* Opens every device that the configuration names, one after the other, and calls visit with it;
  * the first failure ends it. Errors: NO_DEVICE, and those of visit. */

@@ -27,7 +27,11 @@ typedef struct clm__session {
   clm__saver *saver;    /* of rank 0; reads model's arrays: clm__session_fetch waits for it */
   double saved_seconds; /* of the clock, when the last checkpoint began */
   clm__monitor monitor;
-  clm__device *device;
+  clm__device **devices; /* [device_count] of this rank */
+  int device_count;
+  int replica_count; /* devices of all ranks */
+  double *shares;    /* [replica_count]; NULL: not given */
+  int batch_size;    /* global */
   clm__tune *tune;
   clm__comm *comm; /* of the user's job, else of own_job */
   clm_job *own_job;
@@ -54,6 +58,23 @@ CLM_MUST_CHECK clm_status clm__session_open(clm__session *session, const clm_tra
                                             clm_train_result *result);
 /* Takes a half-opened one. */
 void clm__session_close(clm__session *session);
+
+/* Opens this rank's devices; settles the global batch and the shares given for them. */
+CLM_MUST_CHECK clm_status clm__session_open_devices(clm__session *session);
+void clm__session_close_devices(clm__session *session);
+
+/* Puts the model on the devices and opens the loader. */
+CLM_MUST_CHECK clm_status clm__session_open_team(clm__session *session);
+
+/* The devices of this rank, a line each, into text[size]. Not collective. */
+void clm__session_name_devices(const clm__session *session, char *text, size_t size);
+
+/* Keeps the shares of several devices in the state, with the step from which they count, and tells
+ * them. Not collective. */
+CLM_MUST_CHECK clm_status clm__session_note_shares(clm__session *session);
+
+/* Tells what each device of several was worth. */
+CLM_MUST_CHECK clm_status clm__session_tell_devices(clm__session *session);
 
 /* Fills model and state: read or made by rank 0 and sent to the others. */
 CLM_MUST_CHECK clm_status clm__session_open_model(clm__session *session);

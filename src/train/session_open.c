@@ -6,8 +6,6 @@
 #include "base/num.h"
 #include "base/testswitch.h"
 #include "sys/clock.h"
-#include "sys/thread.h"
-#include "train/device_choice.h"
 #include "train/shared_data.h"
 
 #include <inttypes.h>
@@ -43,6 +41,9 @@ static clm_status check_numbers(const clm_train_config *config)
               config->epochs);
   CLM_REQUIRE(config->run.batch_size >= 1, CLM_USAGE, "the batch size is %d; it must be at least 1",
               config->run.batch_size);
+  CLM_REQUIRE(config->batch_per_device >= 0, CLM_USAGE,
+              "%d images a device were asked for; it must not be negative",
+              config->batch_per_device);
   CLM_REQUIRE(config->validate_epochs >= 1, CLM_USAGE,
               "validation every %d epochs was asked for; it must be at least 1",
               config->validate_epochs);
@@ -84,7 +85,7 @@ static uint64_t digest_settings(const clm_train_config *config)
   char text[1024];
   (void)snprintf(text, sizeof text,
                  "%d %d %" PRIu64 " %d %d %d %g %d %g %s %d %d | %g %" PRIu32
-                 " %d %d %d %d %d %d %d %d | %d %d",
+                 " %d %d %d %d %d %d %d %d | %d %d | %s %d %d",
                  config->run.batch_size, config->epochs, config->seed, config->validate_epochs,
                  config->checkpoint_epochs, config->checkpoint_steps, config->checkpoint_minutes,
                  config->early_stopping_patience, config->early_stopping_delta,
@@ -92,7 +93,8 @@ static uint64_t digest_settings(const clm_train_config *config)
                  config->resume, data->validation_split, data->seed, data->shuffle,
                  data->follow_links, (int)data->split, (int)data->interpolation, (int)data->aspect,
                  data->apply_exif, data->blend_alpha, data->strict, config->image_height,
-                 config->image_width);
+                 config->image_width, config->shares != NULL ? config->shares : "",
+                 config->batch_per_device, (int)config->wire);
   return clm__hash_text(CLM__HASH_START, text);
 }
 
@@ -162,45 +164,6 @@ static clm_status use_data(const clm__session *session)
   return tell_data(session);
 }
 
-/* ---- device ---- */
-
-static clm_status fill_team(clm__session *session, int batch_max)
-{
-  CLM_TRY(clm__team_write_weights(session->team, session->model.weights->values));
-  CLM_TRY(clm__team_write_slots(session->team, session->model.optim_state));
-  return clm__data_source_loader(&session->config->data, session->dataset,
-                                 &session->model.graph->input_shape, batch_max, session->log,
-                                 &session->loader);
-}
-
-static clm_status open_team(clm__session *session)
-{
-  const clm_train_config *config = session->config;
-  const size_t largest_batch =
-      clm__min_size((size_t)config->run.batch_size,
-                    clm__max_size(session->dataset->train_count,
-                                  session->dataset->count - session->dataset->train_count));
-  const clm__replica_config replica = {.graph = session->model.graph,
-                                       .weights = session->model.weights,
-                                       .loss = session->model.compile.loss,
-                                       .loss_attributes = session->model.compile.loss_attributes,
-                                       .optim_state = session->model.optim_state,
-                                       .seed = config->seed,
-                                       .tune = session->tune,
-                                       .variant = config->run.variant,
-                                       .threads = clm__thread_processors(),
-                                       .log = session->log};
-  const clm__team_config team = {.devices = &session->device,
-                                 .device_count = 1,
-                                 .comm = session->comm,
-                                 .replica = replica,
-                                 .batch_size = config->run.batch_size,
-                                 .largest_batch = largest_batch};
-  CLM_TRY(clm__team_create(&team, &session->team));
-  CLM_TRY(clm__job_agree(session->comm, fill_team(session, (int)largest_batch)));
-  return CLM_OK;
-}
-
 static clm_status tell_variants(const clm__session *session)
 {
   char *text = NULL;
@@ -215,11 +178,9 @@ static clm_status tell_variants(const clm__session *session)
 
 static clm_status tell_begin(const clm__session *session)
 {
-  const clm__device_info *info = &session->device->info;
   const clm__dataset *dataset = session->dataset;
-  char device_text[512];
-  (void)snprintf(device_text, sizeof device_text, "%s: %s, %s", info->id, info->name,
-                 info->platform);
+  char device_text[1024];
+  clm__session_name_devices(session, device_text, sizeof device_text);
   const clm__weights *weights = session->model.weights;
   const clm_run_info run = {.out_folder = session->folder.path,
                             .device_text = device_text,
@@ -255,7 +216,7 @@ static clm_status begin_order(clm__session *session)
   session->monitor.patience = config->early_stopping_patience;
   CLM_TRY(clm__monitor_parse(config->monitor, validates, &session->monitor.figure));
   session->order = (clm__order_config){.dataset = session->dataset,
-                                       .batch_size = (size_t)config->run.batch_size,
+                                       .batch_size = (size_t)session->batch_size,
                                        .seed = config->seed,
                                        .shuffle = config->data.shuffle != 0};
   return use_data(session);
@@ -275,13 +236,12 @@ static clm_status open_all(clm__session *session)
   CLM_TRY(clm__job_agree(comm, begin(session)));
   CLM_TRY(compare_settings(session));
   CLM_TRY(open_folder(session));
-  CLM_TRY(clm__job_agree(comm,
-                         clm__device_choice_open(&config->run, &session->device, &session->tune)));
+  CLM_TRY(clm__session_open_devices(session));
   CLM_TRY(clm__shared_data_open(&config->data, comm, session->log, &session->dataset,
                                 &session->all_count));
   CLM_TRY(clm__job_agree(comm, begin_order(session)));
   CLM_TRY(clm__session_open_model(session));
-  CLM_TRY(open_team(session));
+  CLM_TRY(clm__session_open_team(session));
   CLM_TRY(clm__job_agree(comm, clm__session_begin_saving(session)));
   CLM_TRY(clm__job_agree(comm, tell_all(session)));
   return CLM_OK;
@@ -304,8 +264,7 @@ void clm__session_close(clm__session *session)
   clm__session_end_saving(session);
   clm__loader_destroy(session->loader);
   clm__team_destroy(session->team);
-  clm__tune_close(session->tune);
-  clm__device_close(session->device);
+  clm__session_close_devices(session);
   clm__model_file_fini(&session->model);
   clm__run_state_fini(&session->state);
   clm__dataset_close(session->dataset);

@@ -81,7 +81,7 @@ static clm_status train_next(clm__session *session, clm__team_result *result)
   if (input.failure == CLM_OK) input.batch = &batch;
   const clm_status status = clm__team_train(session->team, &input, result);
   if (input.failure == CLM_OK) clm__loader_release(session->loader, &batch);
-  if (status != CLM_OK) return place_failure(session, status);
+  CLM_TRY(status);
   if (!result->is_finite) return refuse_diverged(session);
   count_step(session, result);
   session->steps_run++;
@@ -181,7 +181,9 @@ static clm_status train_batches(clm__session *session, const epoch_run *run)
     keep_failure(session, clm__callbacks_step(&session->callbacks, &info));
     CLM_TRY(clm__callbacks_step(&session->own, &info));
     if (should_stop(session, &result)) return stop_on_request(session);
-    if (result.shares_changed) keep_failure(session, plan(session, run->validation_batches > 0));
+    if (!result.shares_changed) continue;
+    keep_failure(session, clm__session_note_shares(session));
+    keep_failure(session, plan(session, run->validation_batches > 0));
   }
   return CLM_OK;
 }
@@ -205,10 +207,10 @@ static clm_status validate_next(clm__session *session, clm__team_result *sums)
 static clm_status validate_batches(clm__session *session, const epoch_run *run,
                                    clm__team_result *sums)
 {
+  if (run->validation_batches > 0) CLM_TRY(clm__team_settle(session->team));
   for (size_t b = 0; b < run->validation_batches; b++) {
     keep_failure(session, validate_next(session, sums));
-    const clm_status status = meet(session);
-    if (status != CLM_OK) return place_failure(session, status);
+    CLM_TRY(meet(session));
     keep_failure(session,
                  clm__callbacks_validation(&session->callbacks, b + 1, run->validation_batches));
   }
@@ -324,10 +326,11 @@ static clm_status run_to_end(clm__session *session)
 clm_status clm__session_run(clm__session *session)
 {
   recall_figures(session);
-  const clm_status status = run_to_end(session);
+  const clm_status status = place_failure(session, run_to_end(session));
   fill_result(session);
   if (status != CLM_OK && status != CLM_STOPPED) return status;
   const clm_error stopped = *clm_error_last();
+  CLM_TRY(clm__session_tell_devices(session));
   CLM_TRY(clm__job_agree(session->comm, clm__callbacks_end(&session->callbacks, session->result)));
   return status == CLM_OK ? CLM_OK : clm__error_raise(&stopped);
 }
@@ -338,6 +341,8 @@ clm_status clm_train(const clm_train_config *config, clm_train_result *result)
   clm__session session;
   clm_status status = clm__session_open(&session, config, result);
   if (status == CLM_OK) status = clm__session_run(&session);
+  /* Sums that are given up while closing leave errors of their own. */
+  const clm_error first = *clm_error_last();
   clm__session_close(&session);
-  return status;
+  return first.status == status ? clm__error_raise(&first) : status;
 }

@@ -10,9 +10,9 @@ static clm_status check_resumed(const clm__session *session)
   CLM_REQUIRE(state->data_digest == clm__dataset_digest(session->dataset), CLM_BAD_DATA,
               "cannot resume: the images in %s, or their split, are not those the run began with",
               config->data.folder);
-  CLM_REQUIRE(state->batch_size == config->run.batch_size, CLM_USAGE,
+  CLM_REQUIRE(state->batch_size == session->batch_size, CLM_USAGE,
               "cannot resume: the run began with batch size %d, now %d was asked for",
-              state->batch_size, config->run.batch_size);
+              state->batch_size, session->batch_size);
   CLM_REQUIRE(state->seed == config->seed, CLM_USAGE,
               "cannot resume: the run began with seed %llu, now %llu was asked for",
               (unsigned long long)state->seed, (unsigned long long)config->seed);
@@ -23,7 +23,7 @@ static clm_status begin_state(clm__session *session)
 {
   clm__run_state *state = &session->state;
   state->seed = session->config->seed;
-  state->batch_size = session->config->run.batch_size;
+  state->batch_size = session->batch_size;
   state->data_digest = clm__dataset_digest(session->dataset);
   state->best_epoch = -1;
   return clm__run_state_set_classes(state, (const char *const *)session->dataset->class_names,

@@ -93,6 +93,22 @@ CLM_MUST_CHECK clm_status clm__team_evaluate(clm__team *team, const clm__batch *
 /* Replaces the figures by those of all ranks together. Collective. */
 CLM_MUST_CHECK clm_status clm__team_sum(clm__team *team, clm__team_result *result);
 
+/* What one replica of the job was worth, its first step left out. */
+typedef struct clm__team_row {
+  int rank;
+  char id[16];              /* of its device */
+  double share;             /* of a batch, as of now; all together 1 */
+  double images_per_second; /* while it was busy */
+  double wait_share;        /* of the steps' time, waiting for the others */
+  bool is_hindrance;        /* the others alone would probably be faster */
+} clm__team_row;
+
+/* Fills rows[clm__team_size]. Collective. Several replicas only. */
+CLM_MUST_CHECK clm_status clm__team_report(clm__team *team, clm__team_row *rows);
+
+/* The shares of now as whole numbers or as given, "1,3". Taken by the caller. */
+CLM_MUST_CHECK clm_status clm__team_name_shares(const clm__team *team, char **text);
+
 /* The bytes of device memory that the replicas of this rank hold. */
 uint64_t clm__team_device_bytes(const clm__team *team);
 

@@ -120,7 +120,8 @@ struct clm__team {
   clm_error link_failure; /* status CLM_OK where there was none */
   clm_error pending;      /* a failure behind the last sum of a step: told at the next meeting */
 
-  double step_seconds;    /* of all steps */
+  uint64_t timed_steps;   /* all but the first one, which makes drivers compile */
+  double step_seconds;    /* of these */
   double exposed_seconds; /* of them: waiting for other ranks after the own backward */
   uint64_t failing_step;  /* a test wants the job's last replica to fail there; 0: never */
 };

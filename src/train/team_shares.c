@@ -1,11 +1,10 @@
 #include "train/team_private.h"
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/str.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Measured shares are whole thousandths, so that all ranks compute the same bounds. */
@@ -123,17 +122,16 @@ static bool is_worth_it(const clm__team *team, const double *shares)
   return false;
 }
 
-static void tell_shares(const clm__team *team)
+clm_status clm__team_name_shares(const clm__team *team, char **text)
 {
-  if (clm__comm_get_rank(team->comm) != 0) return;
-  char text[512];
-  size_t length = 0;
-  for (int i = 0; i < team->size && length + 16 < sizeof text; i++)
-    length += (size_t)snprintf(text + length, sizeof text - length, "%s%.0f", i > 0 ? "," : "",
-                               team->shares[i]);
-  clm__log(team->config.replica.log, CLM_LOG_INFO,
-           "from step %llu of this run on the shares of the devices are %s, as measured",
-           (unsigned long long)team->steps + 1, text);
+  clm__str list = {0};
+  for (int i = 0; i < team->size; i++) {
+    const clm_status status = clm__str_add(&list, "%s%.17g", i > 0 ? "," : "", team->shares[i]);
+    if (status == CLM_OK) continue;
+    clm__str_fini(&list);
+    return status;
+  }
+  return clm__str_take(&list, text);
 }
 
 static bool is_time_to_look(clm__team *team)
@@ -165,7 +163,6 @@ clm_status clm__team_look_at_shares(clm__team *team, bool *changed)
   compute_shares(team, team->new_shares);
   if (!is_worth_it(team, team->new_shares)) return CLM_OK;
   memcpy(team->shares, team->new_shares, (size_t)team->size * sizeof *team->shares);
-  tell_shares(team);
   *changed = true;
   return CLM_OK;
 }

@@ -1,7 +1,7 @@
 #include "train/team_private.h"
 
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "sys/clock.h"
 
 #include <time.h>
@@ -236,6 +236,22 @@ static clm_status end_step(clm__team *team)
   return CLM_OK;
 }
 
+static void count_step(clm__team *team, double seconds)
+{
+  team->steps++;
+  team->is_settled = false;
+  if (team->steps > 1) {
+    team->timed_steps++;
+    team->step_seconds += seconds;
+    return;
+  }
+  team->exposed_seconds = 0.0;
+  for (int i = 0; i < team->member_count; i++) {
+    team->members[i].busy_seconds = 0.0;
+    team->members[i].images = 0;
+  }
+}
+
 clm_status clm__team_step(clm__team *team, const clm__team_input *input, clm__team_result *result)
 {
   clm_error brought = {.status = CLM_OK};
@@ -245,9 +261,7 @@ clm_status clm__team_step(clm__team *team, const clm__team_input *input, clm__te
   begin_step(team, input);
   clm__team_run(team, step_member);
   team->input = NULL;
-  team->step_seconds += clm__clock_seconds() - begin;
-  team->steps++;
-  team->is_settled = false;
+  count_step(team, clm__clock_seconds() - begin);
   if (team->link_failure.status != CLM_OK) return clm__error_raise(&team->link_failure);
   if (team->has_failed) return agree(team, &brought);
   CLM_TRY(end_step(team));
@@ -266,18 +280,41 @@ static clm_status evaluate_member(clm__team *team, team_member *member)
   return clm__replica_finish(member->replica, &member->figures);
 }
 
-clm_status clm__team_evaluate(clm__team *team, const clm__batch *batch, clm__team_result *result)
+/* The most images that the members take at once. */
+static size_t get_room(const clm__team *team)
+{
+  size_t room = 0;
+  for (int i = 0; i < team->member_count; i++) room += (size_t)team->members[i].batch_max;
+  return room;
+}
+
+static clm_status evaluate_some(clm__team *team, const clm__batch *batch, clm__team_result *sums)
 {
   const clm__team_input input = {.batch = batch};
   deal_input(team, &input);
   for (int i = 0; i < team->member_count; i++) team->members[i].input.image_ids = NULL;
   clm__team_run(team, evaluate_member);
   CLM_TRY(clm__team_check_members(team));
-  clm__team_result sums = {.is_finite = true};
   for (int i = 0; i < team->member_count; i++) {
-    sums.loss_sum += team->members[i].figures.loss_sum;
-    sums.hit_count += (uint64_t)team->members[i].figures.hit_count;
-    sums.count += (uint64_t)team->members[i].figures.count;
+    sums->loss_sum += team->members[i].figures.loss_sum;
+    sums->hit_count += (uint64_t)team->members[i].figures.hit_count;
+    sums->count += (uint64_t)team->members[i].figures.count;
+  }
+  return CLM_OK;
+}
+
+clm_status clm__team_evaluate(clm__team *team, const clm__batch *batch, clm__team_result *result)
+{
+  const size_t image_floats = clm__shape_elements(&team->config.replica.graph->input_shape);
+  const size_t room = get_room(team);
+  clm__team_result sums = {.is_finite = true};
+  for (size_t first = 0; first < (size_t)batch->count; first += room) {
+    clm__batch some = *batch;
+    some.pixels += first * image_floats;
+    some.labels += first;
+    some.samples += first;
+    some.count = (int)clm__min_size((size_t)batch->count - first, room);
+    CLM_TRY(evaluate_some(team, &some, &sums));
   }
   *result = sums;
   return CLM_OK;

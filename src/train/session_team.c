@@ -1,0 +1,170 @@
+#include "train/session.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "sys/thread.h"
+#include "train/device_choice.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- shares and the global batch ---- */
+
+/* "1,3" into shares[count]. */
+static clm_status read_shares(const char *text, int count, double *shares)
+{
+  const char *at = text;
+  for (int i = 0; i < count; i++) {
+    char *end = NULL;
+    shares[i] = strtod(at, &end);
+    const bool is_share = end != at && isfinite(shares[i]) && shares[i] > 0.0 && shares[i] <= 1e6;
+    CLM_REQUIRE(is_share && (*end == ',' || *end == '\0'), CLM_USAGE,
+                "the shares \"%s\" are not numbers above 0 with commas between them", text);
+    CLM_REQUIRE((*end == '\0') == (i == count - 1), CLM_USAGE,
+                "the shares \"%s\" are not one number for each of the %d devices of the job", text,
+                count);
+    at = end + 1;
+  }
+  return CLM_OK;
+}
+
+static clm_status settle_batch(clm__session *session)
+{
+  const clm_train_config *config = session->config;
+  session->batch_size = config->run.batch_size;
+  if (config->batch_per_device == 0) return CLM_OK;
+  CLM_REQUIRE(config->batch_per_device <= INT_MAX / session->replica_count, CLM_USAGE,
+              "%d images for each of %d devices are too many for a batch", config->batch_per_device,
+              session->replica_count);
+  session->batch_size = config->batch_per_device * session->replica_count;
+  clm__log(session->log, CLM_LOG_INFO, "%d devices with %d images each: the batch size is %d",
+           session->replica_count, config->batch_per_device, session->batch_size);
+  return CLM_OK;
+}
+
+static clm_status settle_shares(clm__session *session)
+{
+  const clm_train_config *config = session->config;
+  CLM_TRY(settle_batch(session));
+  if (config->shares == NULL) return CLM_OK;
+  CLM_TRY(
+      clm__mem_alloc((size_t)session->replica_count, sizeof *session->shares, &session->shares));
+  return read_shares(config->shares, session->replica_count, session->shares);
+}
+
+/* ---- devices ---- */
+
+clm_status clm__session_open_devices(clm__session *session)
+{
+  clm__comm *comm = session->comm;
+  const clm_status status = clm__device_choice_open_all(
+      &session->config->run, comm, &session->devices, &session->device_count, &session->tune);
+  CLM_TRY(clm__job_agree(comm, status));
+  CLM_TRY(clm__team_count_replicas(comm, session->device_count, &session->replica_count));
+  CLM_TRY(clm__job_agree(comm, settle_shares(session)));
+  return CLM_OK;
+}
+
+void clm__session_close_devices(clm__session *session)
+{
+  clm__device_choice_close_all(session->devices, session->device_count);
+  clm__tune_close(session->tune);
+  clm__mem_free(session->shares);
+}
+
+void clm__session_name_devices(const clm__session *session, char *text, size_t size)
+{
+  size_t length = 0;
+  text[0] = '\0';
+  for (int i = 0; i < session->device_count && length < size; i++) {
+    const clm__device_info *info = &session->devices[i]->info;
+    length += (size_t)snprintf(text + length, size - length, "%s%s: %s, %s", i > 0 ? "\n" : "",
+                               info->id, info->name, info->platform);
+  }
+}
+
+/* ---- the team ---- */
+
+static clm_status fill_team(clm__session *session, int batch_max)
+{
+  CLM_TRY(clm__team_write_weights(session->team, session->model.weights->values));
+  CLM_TRY(clm__team_write_slots(session->team, session->model.optim_state));
+  return clm__data_source_loader(&session->config->data, session->dataset,
+                                 &session->model.graph->input_shape, batch_max, session->log,
+                                 &session->loader);
+}
+
+clm_status clm__session_open_team(clm__session *session)
+{
+  const clm_train_config *config = session->config;
+  const size_t largest_batch =
+      clm__min_size((size_t)session->batch_size,
+                    clm__max_size(session->dataset->train_count,
+                                  session->dataset->count - session->dataset->train_count));
+  const clm__replica_config replica = {.graph = session->model.graph,
+                                       .weights = session->model.weights,
+                                       .loss = session->model.compile.loss,
+                                       .loss_attributes = session->model.compile.loss_attributes,
+                                       .optim_state = session->model.optim_state,
+                                       .seed = config->seed,
+                                       .tune = session->tune,
+                                       .variant = config->run.variant,
+                                       .threads = clm__thread_processors(),
+                                       .log = session->log};
+  const clm__team_config team = {.devices = session->devices,
+                                 .device_count = session->device_count,
+                                 .comm = session->comm,
+                                 .replica = replica,
+                                 .batch_size = session->batch_size,
+                                 .largest_batch = largest_batch,
+                                 .shares = session->shares,
+                                 .wire = config->wire == CLM_WIRE_BF16 ? CLM__WIRE_BF16
+                                                                       : CLM__WIRE_F32};
+  CLM_TRY(clm__team_create(&team, &session->team));
+  CLM_TRY(clm__job_agree(session->comm, fill_team(session, (int)largest_batch)));
+  CLM_TRY(clm__job_agree(session->comm, clm__session_note_shares(session)));
+  return CLM_OK;
+}
+
+clm_status clm__session_note_shares(clm__session *session)
+{
+  clm__run_state *state = &session->state;
+  char *text = NULL;
+  if (session->replica_count > 1) CLM_TRY(clm__team_name_shares(session->team, &text));
+  clm__mem_free(state->shares);
+  state->shares = text;
+  state->shares_step = (uint64_t)session->model.optim_state->iterations;
+  if (text != NULL && clm__session_is_first(session))
+    clm__log(session->log, CLM_LOG_INFO, "shares of the %d devices behind %llu steps: %s",
+             session->replica_count, (unsigned long long)state->shares_step, text);
+  return CLM_OK;
+}
+
+/* ---- the table at the end ---- */
+
+static void tell_rows(const clm__session *session, const clm__team_row *rows)
+{
+  clm__log(session->log, CLM_LOG_INFO, "%-6s %-14s %7s %10s %7s", "rank", "device", "share",
+           "images/s", "waited");
+  for (int i = 0; i < session->replica_count; i++)
+    clm__log(session->log, CLM_LOG_INFO, "%-6d %-14s %6.1f%% %10.1f %6.1f%%%s", rows[i].rank,
+             rows[i].id, 100.0 * rows[i].share, rows[i].images_per_second,
+             100.0 * rows[i].wait_share,
+             rows[i].is_hindrance ? "  the job would be faster without it" : "");
+}
+
+clm_status clm__session_tell_devices(clm__session *session)
+{
+  if (session->replica_count == 1) return CLM_OK;
+  clm__team_row *rows = NULL;
+  CLM_TRY(clm__job_agree(session->comm,
+                         clm__mem_alloc((size_t)session->replica_count, sizeof *rows, &rows)));
+  const clm_status status = clm__team_report(session->team, rows);
+  if (status == CLM_OK && clm__session_is_first(session)) tell_rows(session, rows);
+  clm__mem_free(rows);
+  return status;
+}
