@@ -125,9 +125,10 @@ static void say_times(const clm__train_view *view, const clm_train_result *resul
   clm__text speed = {0};
   if (view->train_seconds > 0)
     clm__text_add(&speed, ", %.0f images/s", view->images / view->train_seconds);
-  clm__say_info("Time: %.1fs, first step after %.1fs%s; the device waited %.1fs for data",
+  clm__say_info("Time: %.1fs, first step after %.1fs%s; "
+                "the device waited %.1fs for data, %.1fs for checkpoints",
                 result->seconds, result->first_step_seconds, clm__text_get(&speed),
-                result->wait_seconds);
+                result->wait_seconds, result->save_seconds);
   clm__text_fini(&speed);
 }
 

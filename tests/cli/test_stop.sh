@@ -89,6 +89,32 @@ check
 left=$(find killed -name '.*.tmp' -o -name '*.tmp' | head -n 3)
 [ -z "$left" ] || fail "temporary files are left: $left"
 
+# The same where a checkpoint follows every step, so that nearly every kill meets one half written:
+# the run goes on in the middle of an epoch.
+rm -rf killed
+# shellcheck disable=SC2086
+start train tiny --out killed $long --checkpoint-epochs 0 --checkpoint-steps 1 --keep-checkpoints 2
+for delay in 0.4 0.3 0.5 0.35 0.45; do
+  wait_for '^Epoch '
+  sleep "$delay"
+  kill -9 "$pid" 2>/dev/null
+  wait "$pid" 2>/dev/null
+  for file in killed/*.keras killed/checkpoints/*.keras; do
+    [ -e "$file" ] || continue
+    run summary "$file"
+    expect_status 0
+  done
+  check
+  [ "$(find killed/checkpoints -name 'images-*.keras' | wc -l)" -ge 1 ] || fail 'no checkpoint'
+  start train --resume --out killed
+done
+wait "$pid"
+status=$?
+expect_status 0
+expect out '^Going on in epoch [0-9]+ at step [0-9]+'
+check
+if ! grep -q '^Nothing to do' out; then expect_same "$(digest)" "$whole"; fi
+
 # The newest checkpoint is spoiled: the one before it serves.
 # shellcheck disable=SC2086
 run train tiny --out spoiled $small --epochs 3
