@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#define SLOTS 3
+#define SLOTS 2 /* one computes, one is filled */
 
 clm_data_config clm_data_config_default(void)
 {
