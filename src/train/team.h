@@ -106,6 +106,15 @@ typedef struct clm__team_row {
 /* Fills rows[clm__team_size]. Collective. Several replicas only. */
 CLM_MUST_CHECK clm_status clm__team_report(clm__team *team, clm__team_row *rows);
 
+/* Sums over the steps but the first, of several replicas. */
+typedef struct clm__team_times {
+  uint64_t steps;
+  double step_seconds;
+  double exposed_seconds; /* of them: from the first replica's last gradient to the last sum, so
+                             waiting for slower replicas counts too */
+} clm__team_times;
+clm__team_times clm__team_get_times(const clm__team *team);
+
 /* The shares of now as whole numbers or as given, "1,3". Taken by the caller. */
 CLM_MUST_CHECK clm_status clm__team_name_shares(const clm__team *team, char **text);
 

@@ -8,6 +8,13 @@
 /* What must be gained before a device is called a hindrance. */
 #define GAIN_LEAST 0.03
 
+clm__team_times clm__team_get_times(const clm__team *team)
+{
+  return (clm__team_times){.steps = team->timed_steps,
+                           .step_seconds = team->step_seconds,
+                           .exposed_seconds = team->exposed_seconds};
+}
+
 /* What a rank tells of one replica. */
 typedef struct replica_facts {
   char id[16];

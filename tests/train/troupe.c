@@ -161,8 +161,7 @@ static clm_status play(player *self, clm__comm *comm)
   float *weights = calloc(elements, sizeof *weights);
   if (weights == NULL) exit(1);
   self->on->weights[self->rank] = weights;
-  self->on->all->weight_count = elements;
-  self->on->all->trained_count = self->model.weights->trainable_elements;
+  if (self->rank == 0) self->on->all->weight_count = elements;
   return clm__team_read_weights(self->team, weights);
 }
 

@@ -28,7 +28,6 @@ typedef struct troupe {
   clm__team_result evaluation;
   float *weights; /* [weight_count] at the end; free() */
   size_t weight_count;
-  size_t trained_count;
   clm_error failures[WORLD_MAX]; /* of each rank; status CLM_OK where it came to the end */
   uint64_t allocations;          /* in the steps behind the first one, of one rank alone */
   uint64_t buffers;
