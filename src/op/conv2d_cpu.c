@@ -235,5 +235,14 @@ static clm_status enqueue(clm__instance *instance, const clm__op_args *args)
   }
 }
 
-const clm__variant clm__conv2d_cpu = {
-    .name = "cpu", .passes = 7, .usable = usable, .prepare = prepare, .enqueue = enqueue};
+/* A wish that a tile cannot have leaves it at the least tile, which costs time alone. */
+static const char *const tiles[] = {"VT=1",     "VT=2",          "VT=4",          "TILE_H=1",
+                                    "TILE_H=2", "VT=1 TILE_H=2", "VT=2 TILE_H=1", NULL};
+static const char *const widths[] = {"VT=1", "VT=2", NULL};
+
+const clm__variant clm__conv2d_cpu = {.name = "cpu",
+                                      .passes = 7,
+                                      .usable = usable,
+                                      .prepare = prepare,
+                                      .enqueue = enqueue,
+                                      .candidates = {tiles, tiles, widths}};

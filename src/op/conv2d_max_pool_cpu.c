@@ -184,5 +184,12 @@ static clm_status enqueue(clm__instance *instance, const clm__op_args *args)
                                            : run_backward_w(instance, args, &made);
 }
 
-const clm__variant clm__conv2d_max_pool_cpu = {
-    .name = "cpu", .passes = 7, .usable = usable, .prepare = prepare, .enqueue = enqueue};
+static const char *const tiles[] = {"VT=1", "VT=2", "VT=4", NULL};
+static const char *const runs[] = {"TILE_V=1", "TILE_V=2", "SPLIT=1", "SPLIT=2", "SPLIT=4", NULL};
+
+const clm__variant clm__conv2d_max_pool_cpu = {.name = "cpu",
+                                               .passes = 7,
+                                               .usable = usable,
+                                               .prepare = prepare,
+                                               .enqueue = enqueue,
+                                               .candidates = {tiles, runs, runs}};

@@ -19,6 +19,7 @@
 #define HOPELESS 1.4         /* times the fastest */
 #define SAMPLE_SECONDS 0.001 /* a sample takes at least, by repeating calls */
 #define CALLS_MOST 100
+#define PRODUCT_SECONDS 0.25 /* a pass that multiplies longer than that is not weighed */
 
 /* A candidate on the bench. */
 typedef struct runner {
@@ -218,28 +219,29 @@ static const clm__variant *find_blas_variant(const clm__tune_task *task,
   return NULL;
 }
 
+/* *seconds is the median, or that of the second call where it is hopeless; the first one
+ * compiles. */
 static clm_status time_instance(clm__tune_bench *bench, const clm__variant *variant,
                                 double *seconds)
 {
   runner at = {0};
-  double warm_up = 0;
   clm__tune_values values = {0};
   (void)snprintf(values.variant, sizeof values.variant, "%s", variant->name);
   CLM_TRY(
       clm__instance_init_with(&at.instance, bench->problem, bench->pass, bench->device, &values));
-  clm_status status = clm__tune_bench_time(bench, &at.instance, 2, &warm_up);
-  while (status == CLM_OK && at.sample_count < ROUNDS_LEAST)
+  clm_status status = clm__tune_bench_time(bench, &at.instance, 1, seconds);
+  if (status == CLM_OK) status = clm__tune_bench_time(bench, &at.instance, 1, seconds);
+  const int wanted = *seconds < PRODUCT_SECONDS ? ROUNDS_LEAST : 0;
+  while (status == CLM_OK && at.sample_count < wanted)
     status = clm__tune_bench_time(bench, &at.instance, 1, &at.samples[at.sample_count++]);
-  if (status == CLM_OK) *seconds += median(&at);
+  if (status == CLM_OK && wanted > 0) *seconds = median(&at);
   clm__instance_fini(&at.instance);
   return status;
 }
 
 static clm_status time_task(const clm__tune_bounds *bounds, const clm__tune_task *task,
-                            double *seconds)
+                            const clm__variant *variant, double *seconds)
 {
-  const clm__variant *variant = find_blas_variant(task, &bounds->device->info);
-  if (variant == NULL) return CLM_OK;
   clm__tune_bench bench;
   clm_status status = clm__tune_bench_open(&bench, bounds->device, task->problems[0], task->pass);
   if (status == CLM_OK) status = clm__tune_bench_fill(&bench, CLM__TUNE_RANDOM);
@@ -248,11 +250,26 @@ static clm_status time_task(const clm__tune_bounds *bounds, const clm__tune_task
   return status;
 }
 
+/* Adds the times of the passes in `taken`. The first parameters decide which these are: products so
+ * slow that nobody will use them would outweigh all others. */
+static clm_status time_plan(const clm__tune_bounds *bounds, const clm__tune_plan *plan,
+                            bool is_first, bool *taken, double *sum)
+{
+  for (size_t i = 0; i < plan->count; i++) {
+    const clm__variant *variant = find_blas_variant(&plan->tasks[i], &bounds->device->info);
+    double seconds = 0.0;
+    if (variant == NULL || (!is_first && !taken[i])) continue;
+    CLM_TRY(time_task(bounds, &plan->tasks[i], variant, &seconds));
+    if (is_first) taken[i] = seconds < PRODUCT_SECONDS;
+    if (taken[i]) *sum += seconds;
+  }
+  return CLM_OK;
+}
+
 static clm_status measure_parameters(const clm__tune_bounds *bounds, const clm__tune_plan *plan,
-                                     clm__tune_candidate *item)
+                                     clm__tune_candidate *item, bool is_first, bool *taken)
 {
   clm__blas_verdict verdict;
-  double seconds = 0.0;
   announce(bounds, item->name);
   CLM_TRY(clm__blas_use(bounds->device, item->values.defines));
   CLM_TRY(clm__blas_check(bounds->device, false, &verdict));
@@ -260,22 +277,30 @@ static clm_status measure_parameters(const clm__tune_bounds *bounds, const clm__
   item->allowed = CLM__BLAS_TOLERANCE;
   if (clm__testswitch_is("CLEMATIS_TEST_TUNE_WRONG", item->name)) item->error = 1.0;
   if (item->error > item->allowed) item->verdict = CLM_TUNE_WRONG;
-  for (size_t i = 0; item->verdict == CLM_TUNE_GOOD && i < plan->count; i++)
-    CLM_TRY(time_task(bounds, &plan->tasks[i], &seconds));
-  item->seconds = seconds;
+  if (item->verdict != CLM_TUNE_GOOD) return CLM_OK;
+  return time_plan(bounds, plan, is_first, taken, &item->seconds);
+}
+
+static clm_status measure_all(const clm__tune_bounds *bounds, const clm__tune_plan *plan,
+                              clm__tune_candidates *list, bool *taken)
+{
+  bool is_first = true;
+  for (size_t i = 0; i < list->count; i++) {
+    clm__tune_candidate *item = &list->items[i];
+    if (item->verdict == CLM_TUNE_GOOD && is_late(bounds)) refuse(item, "there was no time for it");
+    if (item->verdict != CLM_TUNE_GOOD) continue;
+    CLM_TRY(measure_parameters(bounds, plan, item, is_first, taken));
+    is_first = is_first && item->verdict != CLM_TUNE_GOOD;
+  }
   return CLM_OK;
 }
 
 clm_status clm__tune_measure_blas(const clm__tune_bounds *bounds, const clm__tune_plan *plan,
                                   clm__tune_candidates *list)
 {
-  for (size_t i = 0; i < list->count; i++) {
-    clm__tune_candidate *item = &list->items[i];
-    if (item->verdict != CLM_TUNE_GOOD) continue;
-    if (is_late(bounds))
-      refuse(item, "there was no time for it");
-    else
-      CLM_TRY(measure_parameters(bounds, plan, item));
-  }
-  return CLM_OK;
+  bool *taken = NULL;
+  CLM_TRY(clm__mem_alloc(plan->count, sizeof *taken, &taken));
+  const clm_status status = measure_all(bounds, plan, list, taken);
+  clm__mem_free(taken);
+  return status;
 }
