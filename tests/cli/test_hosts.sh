@@ -1,90 +1,20 @@
 #!/bin/sh
-# ctest: labels=slow
-# Three hosts on this machine: network namespaces with host names and ssh servers of their own. The
-# engine `hosts`, the replicas of Vertex AI and the roles of an MPIJob start real ranks with the real
-# mpirun over real ssh. Everything runs in a namespace of processes that ends with the test.
+# ctest: labels=slow,hosts
+# Three hosts on this machine, as hosts.sh makes them. The engine `hosts`, the replicas of Vertex AI
+# and the roles of an MPIJob start real ranks with the real mpirun over real ssh; here the ranks say
+# who they are, in test_host_training.sh they train.
 # shellcheck disable=SC2154 # numbers of processes are set by eval
 
-skip() {
-  echo "skipped: $1"
-  exit 77
-}
-
-if [ "${CLM_TEST_INSIDE:-}" != yes ]; then
-  [ "$(id -u)" -eq 0 ] || skip "network namespaces need root"
-  for program in unshare nsenter ip mpirun ssh ssh-keygen; do
-    command -v "$program" >/dev/null || skip "there is no $program"
-  done
-  [ -x /usr/sbin/sshd ] || skip "there is no ssh server"
-  unshare -m -n -p -u --fork true 2>/dev/null || skip "namespaces are refused here"
-  CLM_TEST_INSIDE=yes exec unshare -m -n -p -u --fork --kill-child --mount-proc sh "$0"
-fi
-
-# shellcheck source=tests/cli/lib.sh
-. "$(dirname "$0")/lib.sh"
-unset CLUSTER_SPEC TF_CONFIG K_MPI_JOB_ROLE AIP_MODEL_DIR SSH_AUTH_SOCK
-
-# The hosts: 10.77.0.1 to 3 on one bridge.
-ip link set lo up
-ip link add bridge0 type bridge 2>/dev/null || skip "no network bridge can be made here"
-ip link set bridge0 up
-mkdir ssh run-sshd
-ssh-keygen -q -t ed25519 -N '' -f ssh/id_ed25519
-{
-  echo "127.0.0.1 localhost"
-  for i in 1 2 3; do echo "10.77.0.$i host$i pod-$i-cd5sv cluster-$i"; done
-} >hosts
-mount --bind hosts /etc/hosts || skip "/etc/hosts cannot be replaced"
-mkdir -p /root/.ssh /run/sshd
-mount --bind ssh /root/.ssh
-for i in 1 2 3; do
-  unshare -n -u sh -c "hostname host$i; : >up$i; exec sleep 3600" &
-  pid=$!
-  eval "pid$i=$pid"
-  while [ ! -e "up$i" ]; do sleep 0.05; done
-  ip link add "link$i" type veth peer name eth0 netns "$pid"
-  ip link set "link$i" master bridge0 up
-  nsenter -t "$pid" -n ip link set lo up
-  nsenter -t "$pid" -n ip address add "10.77.0.$i/24" dev eth0
-  nsenter -t "$pid" -n ip link set eth0 up
-done
-
-# exec_on HOST COMMAND...: becomes that command there; with & behind it, $! is the command itself.
-exec_on() {
-  eval "target=\$pid$1"
-  shift
-  exec nsenter -t "$target" -n -u -- "$@"
-}
-
-# on HOST COMMAND...: runs there.
-on() { (exec_on "$@"); }
-
-# run_on HOST ARGUMENT...: the program there, as `run`.
-run_on() {
-  machine=$1
-  shift
-  what="on host$machine: clematis $*"
-  on "$machine" "$CLM_PROGRAM" "$@" >"$work/out" 2>"$work/err"
-  status=$?
-}
-
-name_hosts() { # PREFIX SUFFIX
-  for i in 1 2 3; do on "$i" hostname "$1$i$2"; done
-}
+# shellcheck source=tests/cli/hosts.sh
+. "$(dirname "$0")/hosts.sh"
+make_hosts 3
 
 # What a rank does: says who it is.
 # shellcheck disable=SC2016 # the rank's words
 who='echo "rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname) ${COLOUR:-} end"'
 
 # Engine hosts, on ssh servers like those of any cluster.
-for i in 1 2 3; do
-  ssh-keygen -q -t ed25519 -N '' -f "key$i"
-  echo "[host$i]:2222 $(cut -d' ' -f1,2 "key$i.pub")" >>ssh/known_hosts
-  printf '%s\n' "Port 2222" "HostKey $work/key$i" "AuthorizedKeysFile $work/ssh/id_ed25519.pub" \
-    "PidFile none" "UsePAM no" "StrictModes no" >"sshd$i"
-  exec_on "$i" /usr/sbin/sshd -D -f "$work/sshd$i" &
-  eval "sshd$i=$!"
-done
+start_sshds
 cat >job.json <<'END'
 [{"machine_spec": {"machine_type": "n1-standard-4"}, "container_spec": {"image_uri": "i",
   "command": ["sh", "who.sh"], "env": [{"name": "COLOUR", "value": "red and blue"}]}},
@@ -101,8 +31,7 @@ for line in '0 of 5 on host1' '1 of 5 on host1' '2 of 5 on host2' '3 of 5 on hos
 done
 
 # A host that comes late is waited for; one that never comes is named.
-kill "$sshd3"
-wait "$sshd3" 2>/dev/null
+end "$sshd3"
 run_on 1 launch job.json --engine hosts --hosts host1,host2,host3 --ssh-port 2222 --start-timeout 10
 expect_error 69 'host host3 did not answer ssh within 10 s: .*[Cc]onnection refused'
 {
@@ -147,7 +76,7 @@ kill -INT "$launcher"
 wait "$launcher"
 status=$?
 expect_status 75
-for i in 1 2 3; do eval "kill \$sshd$i"; done
+for i in 1 2 3; do eval "end \$sshd$i"; done
 
 # Replicas of a Vertex AI job: real host names that differ from those in CLUSTER_SPEC, keys exchanged
 # through the shared folder.
