@@ -256,6 +256,29 @@ static void a_device_that_fails_is_named_by_all(void **state)
   (void)unsetenv("CLEMATIS_TEST_FAIL_DEVICE");
 }
 
+/* A mean over all images, as the means of the replicas count by their images. */
+static void moving_averages_are_those_of_all_images(void **state)
+{
+  (void)state;
+  for (int ranks = 1; ranks <= 2; ranks++) {
+    troupe expected = make(1, 1), all = make(ranks, 3 - ranks);
+    expected.steps = all.steps = 1;
+    expected.normalizes = all.normalizes = true;
+    all.shares = (const double[]){1.0, 3.0};
+    troupe_run(&expected, &options);
+    troupe_run(&all, &options);
+    assert_int_equal(all.failures[0].status, CLM_OK);
+    const float *mean = all.weights + all.trained_count;
+    const float *expected_mean = expected.weights + expected.trained_count;
+    for (int c = 0; c < 3; c++) {
+      assert_true(expected_mean[c] > 0.1F);
+      assert_true(fabsf(mean[c] - expected_mean[c]) < 1e-5F * expected_mean[c]);
+    }
+    troupe_free(&expected);
+    troupe_free(&all);
+  }
+}
+
 int main(int argc, char **argv)
 {
   options = test_options_read(argc, argv);
@@ -270,6 +293,7 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(half_the_bytes_come_close),
                                      cmocka_unit_test(the_same_bits_twice),
                                      cmocka_unit_test(a_step_allocates_nothing_and_waits_once),
+                                     cmocka_unit_test(moving_averages_are_those_of_all_images),
                                      cmocka_unit_test(a_loss_that_is_no_number_stops_all_updates),
                                      cmocka_unit_test(one_rank_asked_to_stop_is_heard_by_all),
                                      cmocka_unit_test(a_rank_without_its_batch_ends_all),

@@ -2,9 +2,11 @@
 
 #include "base/mem.h"
 #include "io/model_file.h"
+#include "op/dense.h"
+#include "op/registry.h"
 #include "support/folder.h"
 #include "support/golden_batches.h"
-#include "support/npy.h"
+#include "train/session_model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,12 +44,38 @@ static clm_status open_devices(player *self)
   return CLM_OK;
 }
 
+static clm_status add_layer(clm__graph *graph, const char *name, int units)
+{
+  const clm__op *op = NULL;
+  void *attributes = NULL;
+  const int input = graph->output_layer;
+  CLM_TRY(clm__registry_find_op(name, &op));
+  CLM_TRY(clm__mem_alloc(1, op->attribute_bytes, &attributes));
+  clm__field_set_defaults(op->fields, attributes);
+  if (units > 0) ((clm__dense_attributes *)attributes)->units = units;
+  const clm_status status = clm__graph_add(graph, op, NULL, attributes, &input, 1);
+  clm__mem_free(attributes);
+  return status;
+}
+
+static clm_status make_normalizing(clm__model_file *model)
+{
+  const clm_train_config training = clm_train_config_default();
+  CLM_TRY(clm__graph_create("small", false, "input_layer", clm__shape3(36, 36, 3), &model->graph));
+  CLM_TRY(add_layer(model->graph, "batch_normalization", 0));
+  CLM_TRY(add_layer(model->graph, "global_average_pooling2d", 0));
+  CLM_TRY(add_layer(model->graph, "dense", GOLDEN_CLASSES));
+  CLM_TRY(clm__weights_create(model->graph, &model->weights));
+  clm__weights_initialize(model->weights, 1);
+  return clm__session_compile(&training, model);
+}
+
 static clm_status open_model(player *self)
 {
+  if (self->on->all->normalizes) return make_normalizing(&self->model);
   char path[1024];
   (void)snprintf(path, sizeof path, "%s/golden/train/init.keras", tests_folder());
-  const char *wanted = self->on->all->model_path;
-  CLM_TRY(clm__model_file_read(wanted != NULL ? wanted : path, NULL, &self->model));
+  CLM_TRY(clm__model_file_read(path, NULL, &self->model));
   if (self->model.optim_state != NULL) return CLM_OK;
   return clm__optim_state_create(self->model.compile.optim, self->model.compile.optim_attributes,
                                  self->model.weights, &self->model.optim_state);
@@ -161,7 +189,10 @@ static clm_status play(player *self, clm__comm *comm)
   float *weights = calloc(elements, sizeof *weights);
   if (weights == NULL) exit(1);
   self->on->weights[self->rank] = weights;
-  if (self->rank == 0) self->on->all->weight_count = elements;
+  if (self->rank == 0) {
+    self->on->all->weight_count = elements;
+    self->on->all->trained_count = self->model.weights->trainable_elements;
+  }
   return clm__team_read_weights(self->team, weights);
 }
 

@@ -15,19 +15,20 @@ typedef struct troupe {
   int devices;          /* of each rank */
   const double *shares; /* may be NULL */
   clm__wire wire;
-  const char *model_path; /* NULL: the golden one */
-  int steps;              /* at most TROUPE_STEPS */
-  int batch;              /* images of a step, at most 8 */
-  int nan_step;           /* from 1: the first rank's first images have a loss that is no number */
-  int stop_step;          /* from 1: the last rank is asked to stop */
-  int missing_step;       /* from 1: the last rank has no batch */
-  int evaluate;           /* images to evaluate behind the last step */
+  bool normalizes;  /* in place of the golden model: normalization, mean, one Dense */
+  int steps;        /* at most TROUPE_STEPS */
+  int batch;        /* images of a step, at most 8 */
+  int nan_step;     /* from 1: the first rank's first images have a loss that is no number */
+  int stop_step;    /* from 1: the last rank is asked to stop */
+  int missing_step; /* from 1: the last rank has no batch */
+  int evaluate;     /* images to evaluate behind the last step */
 
   /* What came of it, the same on every rank. */
   clm__team_result results[TROUPE_STEPS];
   clm__team_result evaluation;
   float *weights; /* [weight_count] at the end; free() */
   size_t weight_count;
+  size_t trained_count;
   clm_error failures[WORLD_MAX]; /* of each rank; status CLM_OK where it came to the end */
   uint64_t allocations;          /* in the steps behind the first one, of one rank alone */
   uint64_t buffers;
