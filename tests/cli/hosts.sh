@@ -51,7 +51,7 @@ make_hosts() {
   mount --bind ssh /root/.ssh
   hostname outside
   for i in $numbers; do
-    unshare -n -u sh -c "hostname host$i; : >up$i; exec sleep 3600" &
+    unshare -n -u -m sh -c "hostname host$i; : >up$i; exec sleep 3600" &
     pid=$!
     eval "pid$i=$pid"
     while [ ! -e "up$i" ]; do sleep 0.05; done
@@ -67,7 +67,7 @@ make_hosts() {
 exec_on() {
   eval "target=\$pid$1"
   shift
-  exec nsenter -t "$target" -n -u -- "$@"
+  exec nsenter -t "$target" -n -u -m --wd="$work" -- "$@"
 }
 
 # on HOST COMMAND...: runs there.
@@ -107,4 +107,48 @@ start_sshds() {
 end() {
   kill "$1" 2>/dev/null
   wait "$1" 2>/dev/null
+}
+
+# make_read_only HOST FOLDER: nobody on that host can write there from now on.
+make_read_only() {
+  on "$1" mount --bind "$work/$2" "$work/$2"
+  on "$1" mount -o remount,bind,ro "$work/$2"
+}
+
+# Whether a rank or a part of mpirun runs on any of the hosts.
+ranks_run() {
+  for file in /proc/[0-9]*/cmdline; do
+    case $(tr '\0' ' ' 2>/dev/null <"$file") in
+      *mpirun\ -* | *orted\ * | "$CLM_PROGRAM train "*) return 0 ;;
+    esac
+  done
+  return 1
+}
+
+# expect_no_ranks SECONDS: after so long at most, nothing of a job is left anywhere.
+expect_no_ranks() {
+  turns=$(($1 * 10))
+  while ranks_run && [ $turns -gt 0 ]; do
+    turns=$((turns - 1))
+    sleep 0.1
+  done
+  check
+  if ranks_run; then
+    fail "a part of the job is left running"
+    ps ax
+  fi
+}
+
+# expect_near FOLDER FOLDER: the figures of two histories are equal to rounding.
+expect_near() {
+  check
+  paste -d, "$1/history.csv" "$2/history.csv" | tr -d '\r' | awk -F, 'NR > 1 {
+    half = NF / 2
+    for (i = 1; i <= half; i++) {
+      size = $i < 0 ? -$i : $i
+      d = $i - $(i + half)
+      if (d < 0) d = -d
+      if (d > 1e-5 * (size > 1e-3 ? size : 1e-3)) { print "line " NR ": " $i, $(i + half); bad = 1 }
+    }
+  } END { exit bad || NR < 2 }' || fail "the histories of $1 and $2 differ"
 }
