@@ -90,15 +90,11 @@ typedef float values;
 
 // What a work-group multiplies.
 typedef struct operands {
-  global const float *x;
-  global const float *w;
-  global const float *dy;
-  global const float *y;
+  global const float *x, *w, *dy, *y;
   global const uchar *winner;
   int rows;
   int depth; // where it ends
-  int group;
-  int phase_h, phase_w;
+  int group, phase_h, phase_w;
 } operands;
 
 inline values load(global const float *at) { return *(global const values *)at; }
@@ -436,15 +432,9 @@ GPU_KERNEL void conv2d_bwd_x_gpu(global float *restrict dx, global const float *
   local float4 a[TILE_K * STRIDE_A / 4], b[TILE_K * STRIDE_B / 4];
   float4 sums[ITEM_M * VECTORS];
   const int group = get_group_id(2) / (SH * SW), phase = get_group_id(2) % (SH * SW);
-  const operands o = {.w = w,
-                      .dy = dy,
-                      .y = y,
-                      .winner = winner,
-                      .rows = batch * ROWS_X * COLUMNS_X,
-                      .depth = KH * KW * SPAN,
-                      .group = group,
-                      .phase_h = phase / SW,
-                      .phase_w = phase % SW};
+  const operands o = {.w = w, .dy = dy, .y = y, .winner = winner,
+                      .rows = batch * ROWS_X * COLUMNS_X, .depth = KH * KW * SPAN,
+                      .group = group, .phase_h = phase / SW, .phase_w = phase % SW};
   multiply(&o, 0, (local float *)a, (local float *)b, sums);
   UNROLLED
   for (int i = 0; i < ITEM_M; i++) {
@@ -468,11 +458,7 @@ GPU_KERNEL void conv2d_bwd_w_gpu(global float *restrict partial, global const fl
   float4 sums[ITEM_M * VECTORS];
   const int group = get_group_id(2) % GROUPS, part = get_group_id(2) / GROUPS;
   const int first = part * chunk;
-  const operands o = {.x = x,
-                      .dy = dy,
-                      .y = y,
-                      .winner = winner,
-                      .rows = VALUES + BIAS,
+  const operands o = {.x = x, .dy = dy, .y = y, .winner = winner, .rows = VALUES + BIAS,
                       .depth = min(batch * PLACES - first, chunk) + first,
                       .group = group};
   multiply(&o, first, (local float *)a, (local float *)b, sums);

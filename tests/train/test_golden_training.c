@@ -203,7 +203,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(first_gradients, set_up, tear_down),
       cmocka_unit_test_setup_teardown(twelve_steps, set_up, tear_down),
       cmocka_unit_test_setup_teardown(trained_file_evaluates_and_predicts, set_up, tear_down)};
-  const char *const variants[] = {NULL, "plain", "gemm"};
+  const char *const variants[] = {NULL, "plain", "gemm", "gpu"};
   int failed = 0;
   for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
     wished_variant = variants[i];
