@@ -116,6 +116,17 @@ static void two_ranks_of_two_devices(void **state)
   run_and_compare(&all);
 }
 
+/* Shares are measured and may change at any look; what comes out does not depend on them. */
+static void devices_of_two_kinds(void **state)
+{
+  (void)state;
+  for (int ranks = 1; ranks <= 2; ranks++) {
+    troupe all = make(ranks, 3 - ranks);
+    all.mixed = true;
+    run_and_compare(&all);
+  }
+}
+
 /* A lone device on the same small batches is what several are compared with. */
 static void compare_small(int batch, int ranks, int devices)
 {
@@ -288,6 +299,7 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(two_ranks),
                                      cmocka_unit_test(three_ranks),
                                      cmocka_unit_test(two_ranks_of_two_devices),
+                                     cmocka_unit_test(devices_of_two_kinds),
                                      cmocka_unit_test(fewer_images_than_replicas),
                                      cmocka_unit_test(golden_losses),
                                      cmocka_unit_test(half_the_bytes_come_close),

@@ -36,8 +36,10 @@ static clm_status open_devices(player *self)
   const bool splits =
       self->on->info->kind == CLM__DEVICE_CPU && self->on->info->compute_units >= parts;
   for (int i = 0; i < all->devices; i++) {
-    const clm__device_choice choice = {.part = splits ? self->rank * all->devices + i : 0,
-                                       .part_count = splits ? parts : 1};
+    const int place = self->rank * all->devices + i;
+    const bool is_whole = !splits || (all->mixed && place == 0);
+    const clm__device_choice choice = {.part = is_whole ? 0 : place,
+                                       .part_count = is_whole ? 1 : parts};
     const clm__device_options options = {0};
     CLM_TRY(clm__device_open(self->on->info, &choice, &options, &self->devices[i]));
   }

@@ -14,6 +14,7 @@ typedef struct troupe {
   int ranks;
   int devices;          /* of each rank */
   const double *shares; /* may be NULL */
+  bool mixed;           /* the job's first device is whole, so that kinds differ */
   clm__wire wire;
   bool normalizes;  /* in place of the golden model: normalization, mean, one Dense */
   int steps;        /* at most TROUPE_STEPS */
