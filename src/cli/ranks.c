@@ -1,11 +1,13 @@
 #include "cli/ranks.h"
 
 #include "cli/say.h"
+#include "cli/stop.h"
 
 #include <time.h>
 
-#define TURN_MS 500
+#define TURN_MS 1500
 #define TURNS_MOST 10
+#define PIECES 30
 
 clm_status clm__ranks_join(clm_job **job)
 {
@@ -17,21 +19,20 @@ clm_status clm__ranks_join(clm_job **job)
   return CLM_OK;
 }
 
-/* Where ranks have lost each other the lowest one left should speak: the others give it time, in
- * which the launcher mostly ends them. */
-static void wait_for_turn(int rank)
+/* Where ranks have lost each other the lowest one left should speak: the others give it time, and
+ * are silent where the launcher tells them to end. */
+static bool waits_in_vain(int rank)
 {
-  const long turns = rank < TURNS_MOST ? rank : TURNS_MOST;
-  const long wait_ms = turns * TURN_MS;
-  (void)nanosleep(
-      &(struct timespec){.tv_sec = wait_ms / 1000, .tv_nsec = wait_ms % 1000 * 1000000L}, NULL);
+  const int turns = rank < TURNS_MOST ? rank : TURNS_MOST;
+  for (int i = 0; i < turns * PIECES && !clm__stop_is_wanted(); i++)
+    (void)nanosleep(&(struct timespec){.tv_nsec = TURN_MS * 1000000L / PIECES}, NULL);
+  return !clm__stop_is_wanted();
 }
 
 clm_status clm__ranks_say(const clm_job *job, clm_status status)
 {
   const int rank = clm_job_rank(job);
-  if (rank > 0 && status != CLM_PEER_FAILED) return status;
-  if (rank > 0) wait_for_turn(rank);
+  if (rank > 0 && (status != CLM_PEER_FAILED || !waits_in_vain(rank))) return status;
   return clm__say_agreed_error(status);
 }
 

@@ -60,7 +60,7 @@ static const char *describe_call(uint64_t call)
   case CLM__CALL_GATHER:
     return "telling all ranks";
   case CLM__CALL_AGREE:
-    return "agreeing on the outcome of the set-up";
+    return "agreeing on how it went";
   default:
     return "doing something unknown";
   }

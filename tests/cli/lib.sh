@@ -21,6 +21,25 @@ run() {
   status=$?
 }
 
+# ranks COUNT ARGUMENT...: the same as ranks of one job. Where there is a script ./by_rank, the ranks
+# run that with the arguments.
+ranks() {
+  count=$1
+  shift
+  what="mpirun -n $count clematis $*"
+  (exec_ranks "$count" "$@") >"$work/out" 2>"$work/err"
+  status=$?
+}
+
+# What is in the background then is mpirun itself.
+exec_ranks() { # COUNT ARGUMENT...
+  count=$1
+  shift
+  program=$CLM_PROGRAM
+  [ ! -x "$work/by_rank" ] || program=$work/by_rank
+  exec sh "$here/../support/ranks.sh" "$count" "$program" "$@"
+}
+
 # fail TEXT: counts a failure and shows what the program said.
 fail() {
   failures=$((failures + 1))
@@ -85,6 +104,20 @@ need_device() {
   "$CLM_PROGRAM" devices >/dev/null 2>&1 && return
   echo "skipped: no OpenCL device"
   exit 77
+}
+
+need_ranks() {
+  if ! command -v mpirun >/dev/null; then
+    echo "skipped: mpirun is not installed (package openmpi-bin)"
+    exit 77
+  fi
+  tiny
+  ranks 2 train tiny --out probe --image-size 24 --epochs 1
+  if grep -q 'built without MPI' "$work/err"; then
+    echo "skipped: the program was built without MPI"
+    exit 77
+  fi
+  rm -rf probe
 }
 
 # The last line of every test.
