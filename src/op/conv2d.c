@@ -7,6 +7,7 @@
 #include "op/conv2d_gemm.h"
 #include "op/conv2d_gpu.h"
 #include "op/conv2d_plain.h"
+#include "op/conv2d_winograd.h"
 #include "op/window.h"
 
 #include <limits.h>
@@ -210,8 +211,9 @@ static bool merge_activation(const void *producer_attributes, const void *consum
 
 static const clm__fusion fusions[] = {{"conv2d", "activation", merge_activation}, {0}};
 
-static const clm__variant *const variants[] = {&clm__conv2d_cpu, &clm__conv2d_gpu,
-                                               &clm__conv2d_gemm, &clm__conv2d_plain, NULL};
+static const clm__variant *const variants[] = {&clm__conv2d_winograd, &clm__conv2d_cpu,
+                                               &clm__conv2d_gpu,      &clm__conv2d_gemm,
+                                               &clm__conv2d_plain,    NULL};
 
 const clm__op clm__op_conv2d = {.name = "conv2d",
                                 .keras_class = "Conv2D",

@@ -4,6 +4,7 @@
 #include "op/conv2d_cpu.h"
 #include "op/conv2d_gpu.h"
 #include "op/conv2d_plain.h"
+#include "op/conv2d_winograd.h"
 #include "op/pooling2d.h"
 
 static bool is_halving_pool(const clm__pooling2d_attributes *pool)
@@ -42,8 +43,8 @@ static clm_status infer(void *attributes, const clm__shape *inputs, int input_co
 
 static const clm__fusion fusions[] = {{"conv2d", "max_pooling2d", merge}, {0}};
 
-static const clm__variant *const variants[] = {&clm__conv2d_max_pool_cpu, &clm__conv2d_gpu,
-                                               &clm__conv2d_plain, NULL};
+static const clm__variant *const variants[] = {&clm__conv2d_winograd, &clm__conv2d_max_pool_cpu,
+                                               &clm__conv2d_gpu, &clm__conv2d_plain, NULL};
 
 const clm__op clm__op_conv2d_max_pool = {.name = "conv2d_max_pool",
                                          .attribute_bytes = sizeof(clm__conv2d_max_pool_attributes),

@@ -6,6 +6,9 @@
 /* Golden inputs are such that most sums are exact; sums of random numbers round more. */
 #define LONG_SUMS .tolerance = 1e-5, .w_tolerance = 4e-5
 
+/* Winograd's tiles round by the largest number in them, not by each result. */
+#define TILE_SUMS .tolerance = 4e-5, .w_tolerance = 1e-4
+
 #define GOLDEN(folder, text)                                                                       \
   {                                                                                                \
     .name = folder, .attributes = text, .golden = folder, .tiny = true                             \
@@ -71,7 +74,24 @@ static const op_case cases[] = {
      .gpu = true,
      .inputs = {{3, {9, 14, 32}}},
      .batch = 2,
-     LONG_SUMS},
+     TILE_SUMS},
+    {.name = "huge values that cancel, valid",
+     .attributes = "filters=16 kernel_size=3",
+     .inputs = {{3, {7, 10, 9}}},
+     .batch = 3,
+     .x_least = 1e6,
+     .x_most = 3e6,
+     .no_differences = true,
+     .tolerance = 1e-3,
+     .w_tolerance = 1e-4},
+    {.name = "denormals",
+     .attributes = "filters=8 kernel_size=3 padding=same",
+     .inputs = {{3, {5, 6, 16}}},
+     .batch = 2,
+     .x_least = -1e-39,
+     .x_most = 1e-39,
+     .no_differences = true,
+     TILE_SUMS},
     {.name = "stride 3, kernel 5",
      .attributes = "filters=16 kernel_size=5 strides=3",
      .inputs = {{3, {17, 23, 5}}},
