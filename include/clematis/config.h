@@ -12,10 +12,10 @@ extern "C" {
  * BAD_DATA. */
 CLM_API CLM_MUST_CHECK clm_status clm_config_load(const char *path, char **text);
 
-/* Parses JSON text that holds one object of numbers, texts and true/false, and calls visit with each
- * key and its value as text ("10", "adam", "true"), in the order of the text; null values are passed
- * over. A failure of visit ends the reading with it. `name` stands in messages. Errors: BAD_DATA
- * (line and column). */
+/* Parses JSON text that holds one object of numbers, texts and true/false, and calls visit with
+ * each key and its value as text ("10", "adam", "true"), in the order of the text; null values are
+ * passed over. A failure of visit ends the reading with it. `name` stands in messages. Errors:
+ * BAD_DATA (line and column). */
 CLM_API CLM_MUST_CHECK clm_status clm_config_parse(const char *text, const char *name,
                                                    clm_status (*visit)(void *user, const char *key,
                                                                        const char *value),

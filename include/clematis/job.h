@@ -20,10 +20,11 @@ CLM_API CLM_MUST_CHECK clm_status clm_job_open(const clm_log *log, clm_job **job
 /* Leaves it; takes NULL. Collective, but where a rank has failed nobody waits. */
 CLM_API void clm_job_close(clm_job *job);
 
-/* This rank, from 0; how many there are; the name of this rank's host, borrowed until closing. A
- * job of NULL has one rank. */
+/* This rank, from 0. A job of NULL has one rank. */
 CLM_API int clm_job_rank(const clm_job *job);
+/* How many ranks there are. */
 CLM_API int clm_job_size(const clm_job *job);
+/* The name of this rank's host, borrowed until closing. */
 CLM_API const char *clm_job_host(const clm_job *job);
 
 /* Ends a piece of work on all ranks alike: CLM_OK where all bring CLM_OK, else the worst status on
