@@ -129,8 +129,9 @@ typedef struct clm_train_config {
   double checkpoint_minutes;   /* 0: also where the last one is so old */
   int keep_checkpoints;        /* 3 */
   int validate_epochs;         /* 1: validation every so many epochs */
-  const char *shares;          /* "1,3": what each device of the job gets of a batch, in the order of
-                                  ranks and devices; NULL: equal, or measured where kinds differ */
+  const char *shares;          /* "1,3": what each device of the job gets of a batch, in the
+                                  order of ranks and devices; NULL: equal, or measured where
+                                  kinds differ */
   int batch_per_device;        /* above 0: the global batch is so many images for each device of
                                   the job, in place of run.batch_size */
   clm_wire wire;               /* how gradients go between ranks */
