@@ -79,6 +79,7 @@
 #define SLOTS(tile) (((tile) * TILE_K / VEC + ITEMS - 1) / ITEMS)
 #define GPU_KERNEL kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
 #define UNROLLED _Pragma("unroll")
+#define INLINE inline __attribute__((always_inline))
 
 #if VEC == 4
 typedef float4 values;
@@ -97,12 +98,12 @@ typedef struct operands {
   int group, phase_h, phase_w;
 } operands;
 
-inline values load(global const float *at) { return *(global const values *)at; }
+INLINE values load(global const float *at) { return *(global const values *)at; }
 
 // ---- Operands
 
 // Image, row and column of a place of z.
-inline int3 place_of(int place)
+INLINE int3 place_of(int place)
 {
 #if POOL
   const int window = place / 4, k = place % 4;
@@ -112,7 +113,7 @@ inline int3 place_of(int place)
 #endif
 }
 
-inline values load_x(const operands *o, int place, int value)
+INLINE values load_x(const operands *o, int place, int value)
 {
   const int3 at = place_of(place);
   const int tap = value / CG;
@@ -122,7 +123,7 @@ inline values load_x(const operands *o, int place, int value)
 }
 
 // The gradient before activation and pool.
-inline values load_dz(const operands *o, int3 place, int filter)
+INLINE values load_dz(const operands *o, int3 place, int filter)
 {
 #if POOL
   if (place.y >= 2 * YH || place.z >= 2 * YW) return (values)0.0f;
@@ -154,13 +155,13 @@ inline values load_dz(const operands *o, int3 place, int filter)
 }
 
 // Image, row and column of a row of bwd_x.
-inline int3 pixel_of(const operands *o, int row)
+INLINE int3 pixel_of(const operands *o, int row)
 {
   return (int3)(row / (ROWS_X * COLUMNS_X), row / COLUMNS_X % ROWS_X * SH + o->phase_h,
                 row % COLUMNS_X * SW + o->phase_w);
 }
 
-inline values load_dz_of(const operands *o, int row, int tap, int filter)
+INLINE values load_dz_of(const operands *o, int row, int tap, int filter)
 {
   int3 at = pixel_of(o, row);
   if (at.y >= H || at.z >= W) return (values)0.0f;
@@ -173,7 +174,7 @@ inline values load_dz_of(const operands *o, int row, int tap, int filter)
 }
 
 // VEC values of the left operand, zeros beyond its end: along the depth, in bwd_w along the rows.
-inline values load_a(const operands *o, int row, int k)
+INLINE values load_a(const operands *o, int row, int k)
 {
   if (row >= o->rows || k >= o->depth) return (values)0.0f;
 #if PASS == 0
@@ -186,7 +187,7 @@ inline values load_a(const operands *o, int row, int k)
 }
 
 // VEC values of the right operand: along the columns, in bwd_x along the depth.
-inline values load_b(const operands *o, int k, int column)
+INLINE values load_b(const operands *o, int k, int column)
 {
   if (k >= o->depth) return (values)0.0f;
 #if PASS == 0
@@ -203,19 +204,19 @@ inline values load_b(const operands *o, int k, int column)
 // ---- Tiles
 
 // Place number i of a tile of `size` columns that is read along the depth or along the columns.
-inline int2 across(int i, int size)
+INLINE int2 across(int i, int size)
 {
   return (int2)(i / (size / VEC), i % (size / VEC) * VEC);
 }
 
-inline int2 along(int i) { return (int2)(i % (TILE_K / VEC) * VEC, i / (TILE_K / VEC)); }
+INLINE int2 along(int i) { return (int2)(i % (TILE_K / VEC) * VEC, i / (TILE_K / VEC)); }
 
-inline int2 place_a(int i) { return PASS == 2 ? across(i, TILE_M) : along(i); }
-inline int2 place_b(int i) { return PASS == 1 ? along(i) : across(i, TILE_N); }
+INLINE int2 place_a(int i) { return PASS == 2 ? across(i, TILE_M) : along(i); }
+INLINE int2 place_b(int i) { return PASS == 1 ? along(i) : across(i, TILE_N); }
 
-inline void keep_across(local float *tile, values v) { *(local values *)tile = v; }
+INLINE void keep_across(local float *tile, values v) { *(local values *)tile = v; }
 
-inline void keep_along(local float *tile, int stride, values v)
+INLINE void keep_along(local float *tile, int stride, values v)
 {
 #if VEC == 4
   tile[0] = v.x;
@@ -228,7 +229,7 @@ inline void keep_along(local float *tile, int stride, values v)
 }
 
 // sums [ITEM_M,VECTORS] += a tile of rows times a tile of columns.
-inline void add_products(local const float *a, local const float *b, float4 *sums)
+INLINE void add_products(local const float *a, local const float *b, float4 *sums)
 {
   UNROLLED
   for (int k = 0; k < TILE_K; k++) {
@@ -251,7 +252,7 @@ inline void add_products(local const float *a, local const float *b, float4 *sum
 }
 
 // The first depth from k on that this work-group needs.
-inline int find_depth(const operands *o, int k)
+INLINE int find_depth(const operands *o, int k)
 {
 #if PASS == 1 && (SH > 1 || SW > 1)
   while (k < o->depth && ((o->phase_h + PAD_T - k / SPAN / KW * DH) % SH != 0 ||
@@ -261,7 +262,7 @@ inline int find_depth(const operands *o, int k)
   return k;
 }
 
-inline void fetch(const operands *o, int row, int column, int k, values *a, values *b)
+INLINE void fetch(const operands *o, int row, int column, int k, values *a, values *b)
 {
   const int item = get_local_id(0);
   UNROLLED
@@ -276,7 +277,7 @@ inline void fetch(const operands *o, int row, int column, int k, values *a, valu
   }
 }
 
-inline void keep(local float *a, local float *b, const values *next_a, const values *next_b)
+INLINE void keep(local float *a, local float *b, const values *next_a, const values *next_b)
 {
   const int item = get_local_id(0);
   UNROLLED
@@ -298,7 +299,7 @@ inline void keep(local float *a, local float *b, const values *next_a, const val
 }
 
 // The sums of the work-group's tile, from depth k on.
-inline void multiply(const operands *o, int k, local float *a, local float *b, float4 *sums)
+INLINE void multiply(const operands *o, int k, local float *a, local float *b, float4 *sums)
 {
   const int item = get_local_id(0);
   const int row = get_group_id(0) * TILE_M, column = get_group_id(1) * TILE_N;
@@ -321,18 +322,18 @@ inline void multiply(const operands *o, int k, local float *a, local float *b, f
 }
 
 // The first row and the column of vector v of this item's sums.
-inline int own_row(void)
+INLINE int own_row(void)
 {
   return get_group_id(0) * TILE_M + (int)get_local_id(0) / ITEMS_N * ITEM_M;
 }
 
-inline int own_column(int v)
+INLINE int own_column(int v)
 {
   return get_group_id(1) * TILE_N + (v * ITEMS_N + (int)get_local_id(0) % ITEMS_N) * 4;
 }
 
 // Writes the lanes of v that lie in the first `columns`.
-inline void write(global float *row, int column, int columns, float4 v)
+INLINE void write(global float *row, int column, int columns, float4 v)
 {
 #if VEC == 4
   if (column < columns) *(global float4 *)(row + column) = v;
@@ -345,12 +346,12 @@ inline void write(global float *row, int column, int columns, float4 v)
 }
 
 #if PASS == 0
-inline float4 activate(float4 z)
+INLINE float4 activate(float4 z)
 {
   return (float4)(clm_activate(z.x), clm_activate(z.y), clm_activate(z.z), clm_activate(z.w));
 }
 
-inline float4 bias_of(global const float *bias, int column)
+INLINE float4 bias_of(global const float *bias, int column)
 {
 #if BIAS
   return (float4)(bias[min(column, FG - 1)], bias[min(column + 1, FG - 1)],
@@ -362,7 +363,7 @@ inline float4 bias_of(global const float *bias, int column)
 
 #if POOL
 // The largest of four, the first of equal ones, NaN over numbers; *first says which.
-inline float4 find_largest(const float4 *sums, float4 bias, int4 *first)
+INLINE float4 find_largest(const float4 *sums, float4 bias, int4 *first)
 {
   float4 best = sums[0] + bias;
   *first = 0;
@@ -376,7 +377,7 @@ inline float4 find_largest(const float4 *sums, float4 bias, int4 *first)
   return best;
 }
 
-inline void write_winners(global uchar *row, int column, int4 v)
+INLINE void write_winners(global uchar *row, int column, int4 v)
 {
   if (column < FG) row[column] = (uchar)v.x;
   if (column + 1 < FG) row[column + 1] = (uchar)v.y;

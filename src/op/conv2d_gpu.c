@@ -130,6 +130,8 @@ static void cut_instance(const clm__instance *instance, cut *made)
   set_sizes(instance->problem, instance->pass, made);
   const bool fits = clm__conv2d_gpu_choose_tile(made->rows, made->columns, info, &made->tile);
   CLM_ASSERT(fits);
+  /* Single values on their way to a tile take four times the registers of vectors. */
+  if (made->vector == 1) made->tile.k = 8;
   const clm__conv2d_gpu_tile tuned = {
       .m = clm__conv2d_tuned(defines, "TILE_M", made->tile.m),
       .n = clm__conv2d_tuned(defines, "TILE_N", made->tile.n),
