@@ -1,5 +1,5 @@
 #!/bin/sh
-# ctest: labels=slow,hosts
+# ctest: labels=slow,hosts,jobs
 # Training over hosts, whatever starts its ranks: the figures are those of one rank, and the chief
 # alone writes. The other hosts cannot write into the folder of the runs at all.
 # shellcheck disable=SC2154 # numbers of processes are set by eval

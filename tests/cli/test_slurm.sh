@@ -1,5 +1,5 @@
 #!/bin/sh
-# ctest: labels=slow,hosts
+# ctest: labels=slow,hosts,jobs
 # A real Slurm of two nodes on this machine: munged, slurmctld and two slurmd of this test's own run
 # what `clematis launch --engine slurm` writes, by sbatch, with mpirun and with srun.
 # shellcheck disable=SC2154,SC2317 # numbers are set by eval, functions called by name
@@ -124,6 +124,43 @@ for launcher in mpirun srun; do
   name=dies-$launcher
   batch job.json --launcher "$launcher"
   finish_job FAILED
+done
+
+# Training over both nodes, with the figures of one rank.
+long="$small --optimizer sgd --learning-rate 0.01"
+# shellcheck disable=SC2086 # a list of words
+run train tiny --out one --epochs 3 $long
+expect_status 0
+for launcher in mpirun srun; do
+  name=train-$launcher
+  # shellcheck disable=SC2086
+  batch --replica-count 2 --launcher "$launcher" -- "$work/tiny" --epochs 3 $long
+  finish_job COMPLETED
+  expect out '^Ranks: 2$'
+  expect_near one "$name"
+  expect_file "$name/model.keras"
+done
+
+# The signal that Slurm sends before the time is over: the ranks save and end with 75, the job goes
+# back into the queue and from its checkpoint to the end, with the weights of an undisturbed run.
+name=whole
+# shellcheck disable=SC2086
+batch --replica-count 2 -- "$work/tiny" --epochs 40 $long
+finish_job COMPLETED
+whole=$(digest)
+has_epochs() { [ "$(cat "$name-$job.out" | grep -c '^Epoch ')" -ge "$1" ]; }
+for launcher in mpirun srun; do
+  name=stop-$launcher
+  # shellcheck disable=SC2086
+  batch --replica-count 2 --launcher "$launcher" -- "$work/tiny" --epochs 40 $long
+  wait_until 60 has_epochs 3
+  scancel --signal=USR1 --batch "$job"
+  finish_job COMPLETED
+  check
+  scontrol show job "$job" | grep -q ' Restarts=1 ' || fail "it was not put back once"
+  expect out '^Stopped in epoch [0-9]+ after step [0-9]+ of '
+  expect out '^Going on in epoch [0-9]+ at step [0-9]+, after [0-9]+ images$'
+  expect_same "$(digest | tail -n 1)" "$whole"
 done
 
 for i in 1 2; do eval "end \$slurmd$i"; done
