@@ -264,7 +264,11 @@ INLINE void gather_tile(const float *restrict m, place at, int f, global const f
     UNROLL for (int i = 0; i < 6; i++) d[i] = LOAD(m + (i * 6 + j) * M_STEP);
     gather(t[j], d);
   }
-  const floatv start = BIAS && !TO_X ? LOAD(bias + f) : (floatv)0.0f;
+#if BIAS && !TO_X
+  const floatv start = LOAD(bias + f);
+#else
+  const floatv start = (floatv)0.0f;
+#endif
   UNROLL for (int i = 0; i < 4; i++) {
     floatv d[6];
     UNROLL for (int j = 0; j < 6; j++) d[j] = t[j][i];

@@ -207,6 +207,7 @@ static clm_status enqueue(clm__instance *instance, const clm__op_args *args)
 static const char *const tiles[] = {"TILES=16", "TILES=24", "R=4", "VT=1", "VT=2", NULL};
 
 const clm__variant clm__conv2d_winograd = {.name = "winograd",
+                                           .rounds_in_tiles = true,
                                            .passes = 7,
                                            .usable = usable,
                                            .prepare = prepare,

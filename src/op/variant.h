@@ -71,10 +71,11 @@ typedef struct clm__op_args {
 } clm__op_args;
 
 typedef struct clm__variant {
-  const char *name; /* "plain", "cpu", "gpu", "gemm" */
-  unsigned passes;  /* bit (1 << pass) */
-  bool uses_blas;   /* never usable where the device's matrix products are wrong */
-  bool for_gpus;    /* on CPUs it runs only where it is named */
+  const char *name;     /* "plain", "cpu", "gpu", "gemm" */
+  unsigned passes;      /* bit (1 << pass) */
+  bool uses_blas;       /* never usable where the device's matrix products are wrong */
+  bool for_gpus;        /* on CPUs it runs only where it is named */
+  bool rounds_in_tiles; /* errors are relative to the largest number near by, not to each result */
   /* Whether it can run this pass of this problem on such a device; NULL: always. */
   bool (*usable)(const clm__problem *problem, clm__pass pass, const clm__device_info *info);
   /* Makes kernels (clm__instance_add_kernel) and sets workspace_bytes for batch_max. Threads: may

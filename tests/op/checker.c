@@ -162,6 +162,13 @@ static void judge_array(const pass_run *run, const verdict *one)
   assert_floats_near(what, one->actual, one->golden, one->count, one->tolerance);
 }
 
+static double for_variant(const pass_run *run, double tolerance)
+{
+  const double in_tiles =
+      run->instance->variant->rounds_in_tiles ? run->bench->test->tile_tolerance : 0.0;
+  return in_tiles > tolerance ? in_tiles : tolerance;
+}
+
 static double tolerance_of(const op_case *test)
 {
   return test->tolerance > 0.0 ? test->tolerance : TOLERANCE;
@@ -180,7 +187,7 @@ static void judge_y(const pass_run *run, const op_results *results)
                               .expected = bench->expected.y,
                               .golden = bench->golden.y,
                               .count = bench_output_elements(bench) * (size_t)bench->batch,
-                              .tolerance = tolerance_of(bench->test)});
+                              .tolerance = for_variant(run, tolerance_of(bench->test))});
 }
 
 static void judge_w(const pass_run *run, const op_results *results)
@@ -192,7 +199,7 @@ static void judge_w(const pass_run *run, const op_results *results)
                                 .expected = bench->expected.w[i],
                                 .golden = bench->golden.w[i],
                                 .count = bench_param_elements(bench, i),
-                                .tolerance = w_tolerance_of(bench->test)});
+                                .tolerance = for_variant(run, w_tolerance_of(bench->test))});
 }
 
 static void judge_dx(const pass_run *run, const op_results *results)
@@ -206,7 +213,7 @@ static void judge_dx(const pass_run *run, const op_results *results)
                                 .golden = bench->golden.dx[i],
                                 .judged = bench->judged_dx[i],
                                 .count = bench_input_elements(bench, i) * (size_t)bench->batch,
-                                .tolerance = tolerance_of(bench->test)});
+                                .tolerance = for_variant(run, tolerance_of(bench->test))});
   }
 }
 
@@ -221,7 +228,7 @@ static void judge_dw(const pass_run *run, const op_results *results)
                                 .golden = bench->golden.dw[i],
                                 .judged = bench->judged_dw[i],
                                 .count = bench_param_elements(bench, i),
-                                .tolerance = w_tolerance_of(bench->test)});
+                                .tolerance = for_variant(run, w_tolerance_of(bench->test))});
   }
 }
 

@@ -42,6 +42,7 @@ typedef struct op_case {
                                          w_NAME, d_NAME, after_NAME */
   double tolerance;                   /* |a - b| <= tolerance * max(1, |b|); 0: 2e-6 */
   double w_tolerance;                 /* the same for dw, which are longer sums; 0: tolerance */
+  double tile_tolerance;              /* of variants that round in tiles, where larger */
   double x_least, x_most;             /* both 0: -1 and 1 */
   unsigned need_dx;                   /* bit i: input i needs a gradient; 0: all do */
   bool inference;                     /* not in training; no backward */
