@@ -4,6 +4,7 @@
 #include "launch/signals.h"
 #include "sys/clock.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #define OUTPUT_BYTES_MAX ((size_t)1 << 20)
+#define NAME_LENGTH_MAX 15 /* of what Linux keeps of a program's name */
 
 /* Our environment with that of the start on top; the words of the result are borrowed. */
 static clm_status merge_env(const clm__words *env, clm__words *merged)
@@ -104,6 +106,46 @@ bool clm__process_has_ended(pid_t pid, int *exit_code)
   else
     *exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
   return true;
+}
+
+static bool runs(long pid, const char *name)
+{
+  char path[64];
+  char found[NAME_LENGTH_MAX + 2] = "";
+  (void)snprintf(path, sizeof path, "/proc/%ld/comm", pid);
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return false;
+  const bool is_read = fgets(found, sizeof found, file) != NULL;
+  (void)fclose(file);
+  found[strcspn(found, "\n")] = '\0';
+  return is_read && strncmp(found, name, NAME_LENGTH_MAX) == 0;
+}
+
+static bool thread_has_child(pid_t pid, const char *thread, const char *name)
+{
+  char path[512];
+  long child = 0;
+  bool is_found = false;
+  (void)snprintf(path, sizeof path, "/proc/%ld/task/%s/children", (long)pid, thread);
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return false;
+  while (!is_found && fscanf(file, "%ld", &child) == 1) is_found = runs(child, name);
+  (void)fclose(file);
+  return is_found;
+}
+
+bool clm__process_has_child(pid_t pid, const char *name)
+{
+  char path[64];
+  const struct dirent *entry = NULL;
+  bool is_found = false;
+  (void)snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+  DIR *threads = opendir(path);
+  if (threads == NULL) return false;
+  while (!is_found && (entry = readdir(threads)) != NULL)
+    if (entry->d_name[0] != '.') is_found = thread_has_child(pid, entry->d_name, name);
+  (void)closedir(threads);
+  return is_found;
 }
 
 void clm__process_signal(pid_t pid, int number, bool group)

@@ -23,6 +23,10 @@ CLM_MUST_CHECK clm_status clm__process_run(const clm__process_start *start, pid_
  * is left of its process group is killed. */
 bool clm__process_has_ended(pid_t pid, int *exit_code);
 
+/* Whether a program has a child that runs the program `name` (without its folder). false also where
+ * the system does not tell. */
+bool clm__process_has_child(pid_t pid, const char *name);
+
 /* Sends a signal to a program; to its whole group where `group` is set. */
 void clm__process_signal(pid_t pid, int number, bool group);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define VERSION_SECONDS 20.0
+#define LONE_SECONDS 15.0
 
 static const char *mpirun_of(const clm_launch_config *config)
 {
@@ -176,6 +177,16 @@ static clm_status prepare(void *user, int attempt, clm__words *argv)
   return clm__runner_words(runner, resume, argv);
 }
 
+/* Only our own ranks are known to end together. */
+static const char *rank_name(const clm__runner *runner)
+{
+  const clm__plan *plan = runner->plan;
+  if (!plan->is_own || runner->hosts == NULL) return NULL;
+  const char *program = plan->command.items[0];
+  const char *slash = strrchr(program, '/');
+  return slash != NULL ? slash + 1 : program;
+}
+
 clm_status clm__runner_run(clm__runner *runner, int *exit_code)
 {
   const clm_launch_config *config = runner->config;
@@ -190,6 +201,8 @@ clm_status clm__runner_run(clm__runner *runner, int *exit_code)
       .max_restarts = runner->plan->max_restarts,
       .timeout_seconds = runner->plan->timeout_seconds,
       .stop_grace_seconds = config->stop_grace_seconds,
+      .rank_name = rank_name(runner),
+      .lone_seconds = LONE_SECONDS,
       .backoff_seconds = 1.0,
   };
   if (status == CLM_OK) status = clm__supervise(&supervision, exit_code);

@@ -20,11 +20,14 @@ typedef struct clm__supervision {
   int max_restarts;       /* in a row without progress */
   double timeout_seconds; /* from the beginning; 0: none */
   double stop_grace_seconds;
+  const char *rank_name;  /* the program that mpirun runs on this machine; NULL: not known */
+  double lone_seconds;    /* mpirun may go on for so long after the ranks of this machine ended */
   double backoff_seconds; /* before the first restart; doubled for each further one, to a minute */
 } clm__supervision;
 
 /* Runs the job to its end; *exit_code gets its exit status, 75 where a stop was asked for before
- * anything ran. Errors: what prepare returns, NO_INPUT (no mpirun). */
+ * anything ran, 69 where mpirun waited in vain for hosts that no longer answer. Errors: what
+ * prepare returns, NO_INPUT (no mpirun). */
 CLM_MUST_CHECK clm_status clm__supervise(const clm__supervision *supervision, int *exit_code);
 
 #endif

@@ -76,6 +76,36 @@ static void final_statuses_end_the_job(void **state)
   }
 }
 
+/* As mpirun, whose rank here has ended, when a host no longer answers. */
+static void what_waits_without_ranks_is_ended(void **state)
+{
+  (void)state;
+  fake_job job = {.script = "sleep 1; exec tail -f /dev/null"};
+  clm__supervision supervision = supervision_of(&job);
+  supervision.max_restarts = 0;
+  supervision.rank_name = "sleep";
+  supervision.lone_seconds = 0.5;
+  int code = -1;
+  const double begin = clm__clock_seconds();
+  assert_int_equal(clm__supervise(&supervision, &code), CLM_OK);
+  assert_int_equal(code, 69);
+  assert_true(clm__clock_seconds() - begin < 20.0);
+}
+
+/* A job whose ranks were never seen is left alone. */
+static void unseen_ranks_end_nothing(void **state)
+{
+  (void)state;
+  fake_job job = {.script = "sleep 1; exit 7"};
+  clm__supervision supervision = supervision_of(&job);
+  supervision.max_restarts = 0;
+  supervision.rank_name = "no-such-program";
+  supervision.lone_seconds = 0.1;
+  int code = -1;
+  assert_int_equal(clm__supervise(&supervision, &code), CLM_OK);
+  assert_int_equal(code, 7);
+}
+
 static void failures_are_restarted(void **state)
 {
   fake_job given_up = {.script = "exit 9"};
@@ -277,6 +307,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(final_statuses_end_the_job),
+      cmocka_unit_test(what_waits_without_ranks_is_ended),
+      cmocka_unit_test(unseen_ranks_end_nothing),
       cmocka_unit_test(failures_are_restarted),
       cmocka_unit_test(progress_resets_the_count),
       cmocka_unit_test(no_restart_where_none_is_wanted),
