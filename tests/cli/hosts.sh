@@ -138,17 +138,3 @@ expect_no_ranks() {
     ps ax
   fi
 }
-
-# expect_near FOLDER FOLDER: the figures of two histories are equal to rounding.
-expect_near() {
-  check
-  paste -d, "$1/history.csv" "$2/history.csv" | tr -d '\r' | awk -F, 'NR > 1 {
-    half = NF / 2
-    for (i = 1; i <= half; i++) {
-      size = $i < 0 ? -$i : $i
-      d = $i - $(i + half)
-      if (d < 0) d = -d
-      if (d > 1e-5 * (size > 1e-3 ? size : 1e-3)) { print "line " NR ": " $i, $(i + half); bad = 1 }
-    }
-  } END { exit bad || NR < 2 }' || fail "the histories of $1 and $2 differ"
-}

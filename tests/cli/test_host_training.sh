@@ -10,7 +10,7 @@ make_hosts 4
 need_device
 tiny
 export CLEMATIS_CACHE="${CLEMATIS_CACHE:-/root/.cache/clematis}"
-long="$small --epochs 3 --optimizer sgd --learning-rate 0.01"
+long="$small --model $smooth --epochs 3 --optimizer sgd --learning-rate 0.01"
 
 # shellcheck disable=SC2086 # a list of words
 run train tiny --out one $long

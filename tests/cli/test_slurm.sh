@@ -127,7 +127,7 @@ for launcher in mpirun srun; do
 done
 
 # Training over both nodes, with the figures of one rank.
-long="$small --optimizer sgd --learning-rate 0.01"
+long="$small --model $smooth --optimizer sgd --learning-rate 0.01"
 # shellcheck disable=SC2086 # a list of words
 run train tiny --out one --epochs 3 $long
 expect_status 0
