@@ -1,4 +1,4 @@
-/* ctest: ranks=2,3 timeout=300 */
+/* ctest: ranks=2,3 timeout=900 */
 /* Whole trainings in a job of several ranks against the same training alone. */
 #include "op/testdevice.h"
 
