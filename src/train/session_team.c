@@ -139,8 +139,8 @@ clm_status clm__session_note_shares(clm__session *session)
   state->shares = text;
   state->shares_step = (uint64_t)session->model.optim_state->iterations;
   if (text != NULL && clm__session_is_first(session))
-    clm__log(session->log, CLM_LOG_INFO, "shares of the %d devices behind %llu steps: %s",
-             session->replica_count, (unsigned long long)state->shares_step, text);
+    clm__log(session->log, CLM_LOG_INFO, "Shares of the %d devices from step %llu on: %s",
+             session->replica_count, (unsigned long long)state->shares_step + 1, text);
   return CLM_OK;
 }
 

@@ -129,13 +129,13 @@ static void two_halves_train_as_the_whole(void **state)
   if (!can_split()) skip();
   assert_ok(run(f, "whole", "cpu"));
   const clm_figures whole = f->result.last;
-  assert_false(was_told(f, "shares"));
+  assert_false(was_told(f, "Shares"));
   assert_ok(run(f, "halves", "cpu/2"));
   assert_true(fabs(f->result.last.loss - whole.loss) < 1e-5 * whole.loss);
   assert_true(fabs(f->result.last.val_loss - whole.val_loss) < 1e-5 * whole.val_loss);
   assert_true(f->result.last.accuracy == whole.accuracy);
   assert_same_weights(f, "whole", "halves");
-  assert_true(was_told(f, "shares of the 2 devices behind 0 steps: 1,1"));
+  assert_true(was_told(f, "Shares of the 2 devices from step 1 on: 1,1"));
   assert_true(was_told(f, "cpu0/2.1"));
 }
 
