@@ -264,11 +264,7 @@ INLINE void gather_tile(const float *restrict m, place at, int f, global const f
     UNROLL for (int i = 0; i < 6; i++) d[i] = LOAD(m + (i * 6 + j) * M_STEP);
     gather(t[j], d);
   }
-#if BIAS && !TO_X
-  const floatv start = LOAD(bias + f);
-#else
-  const floatv start = (floatv)0.0f;
-#endif
+  const floatv start = (BIAS * !TO_X) ? LOAD(bias + f) : (floatv)0.0f;
   UNROLL for (int i = 0; i < 4; i++) {
     floatv d[6];
     UNROLL for (int j = 0; j < 6; j++) d[j] = t[j][i];
