@@ -74,7 +74,7 @@ static const op_case cases[] = {
      .inputs = {{3, {9, 14, 32}}},
      .batch = 2,
      TILE_SUMS},
-    /* Sums of products near 1e12 that end near 1e6: what is judged is the order of their rounding. */
+    /* Products near 1e6 whose sums end near 1e4: what is judged is the order of their rounding. */
     {.name = "huge values that cancel, valid",
      .attributes = "filters=16 kernel_size=3",
      .inputs = {{3, {7, 10, 9}}},
