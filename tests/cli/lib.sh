@@ -40,6 +40,12 @@ exec_ranks() { # COUNT ARGUMENT...
   exec sh "$here/../support/ranks.sh" "$count" "$program" "$@"
 }
 
+# Ranks that the program starts leak what Open MPI leaks: see tests/support/ranks.sh.
+forgive_leaks() {
+  ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+  export ASAN_OPTIONS
+}
+
 # fail TEXT: counts a failure and shows what the program said.
 fail() {
   failures=$((failures + 1))

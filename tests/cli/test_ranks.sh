@@ -90,6 +90,7 @@ ranks 2 train mixed --out strict --image-size 24 --strict
 expect_error 65 'rank 0 \(.*\): mixed/'
 
 # The launcher starts ranks that keep its promise.
+forgive_leaks
 # shellcheck disable=SC2086
 run launch --replica-count 1 --ranks-per-replica 2 --base-output-dir job -- "$work/tiny" $long
 expect_status 0
