@@ -40,7 +40,8 @@ exec_ranks() { # COUNT ARGUMENT...
   exec sh "$here/../support/ranks.sh" "$count" "$program" "$@"
 }
 
-# Ranks that the program starts leak what Open MPI leaks: see tests/support/ranks.sh.
+# From here on LeakSanitizer is off: ranks that the program starts leak what Open MPI leaks (see
+# tests/support/ranks.sh).
 forgive_leaks() {
   ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
   export ASAN_OPTIONS
