@@ -19,6 +19,13 @@ run() {
   what="clematis $*"
   "$CLM_PROGRAM" "$@" >"$work/out" 2>"$work/err"
   status=$?
+  # While a driver's threads end, LeakSanitizer at times breaks down itself and hides the status.
+  ! grep -q 'LeakSanitizer has encountered a fatal error' "$work/err" || hide_status
+}
+
+hide_status() {
+  echo "LeakSanitizer broke down, so the status is not known: $what"
+  status=hidden
 }
 
 # ranks COUNT ARGUMENT...: the same as ranks of one job. Where there is a script ./by_rank, the ranks
@@ -57,6 +64,7 @@ fail() {
 check() { checks=$((checks + 1)); }
 
 expect_status() { # STATUS
+  [ "$status" != hidden ] || return 0
   check
   [ "$status" -eq "$1" ] || fail "status $status, expected $1"
 }
