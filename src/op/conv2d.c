@@ -195,6 +195,17 @@ clm_status clm__conv2d_add_options(const clm__conv2d_geometry *geometry, clm__st
                       g->pad_top, g->pad_left, g->groups, g->use_bias, g->pool, g->epilogue);
 }
 
+clm_status clm__conv2d_reduce(clm__kernel *kernel, const clm__op_args *args, size_t parts, int dims,
+                              const size_t *items)
+{
+  clm__launch launch = clm__launch_begin(kernel);
+  clm__launch_buffer(&launch, args->dw[0]);
+  clm__launch_buffer(&launch, args->dw[1]);
+  clm__launch_buffer(&launch, args->workspace);
+  clm__launch_int(&launch, (int)parts);
+  return clm__launch_run(&launch, dims, items, NULL);
+}
+
 static bool merge_activation(const void *producer_attributes, const void *consumer_attributes,
                              const clm__shape *producer_inputs, void *fused_attributes)
 {

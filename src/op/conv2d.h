@@ -63,4 +63,9 @@ size_t clm__conv2d_kernel_elements(const clm__conv2d_geometry *geometry);
 CLM_MUST_CHECK clm_status clm__conv2d_add_options(const clm__conv2d_geometry *geometry,
                                                   clm__str *options);
 
+/* Enqueues the second stage of a weight gradient: a kernel with the arguments dw, db, workspace and
+ * parts adds the parts in the workspace, in a fixed order, over a grid of items[dims]. */
+CLM_MUST_CHECK clm_status clm__conv2d_reduce(clm__kernel *kernel, const clm__op_args *args,
+                                             size_t parts, int dims, const size_t *items);
+
 #endif

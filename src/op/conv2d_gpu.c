@@ -242,14 +242,9 @@ static clm_status run_backward_w(clm__instance *instance, const clm__op_args *ar
   clm__launch_int(&launch, (int)part_chunks * made->tile.k);
   CLM_TRY(run_product(&launch, made, made->rows, made->layers * parts));
 
-  launch = clm__launch_begin(&instance->kernels[1]);
-  clm__launch_buffer(&launch, args->dw[0]);
-  clm__launch_buffer(&launch, args->dw[1]);
-  clm__launch_buffer(&launch, args->workspace);
-  clm__launch_int(&launch, (int)parts);
   const size_t shares = (size_t)clm__conv2d_gpu_items(&made->tile) / REDUCE_LANES;
   const size_t items[] = {made->rows * (size_t)made->geometry.filters, shares};
-  return clm__launch_run(&launch, 2, items, NULL);
+  return clm__conv2d_reduce(&instance->kernels[1], args, parts, 2, items);
 }
 
 static clm_status enqueue(clm__instance *instance, const clm__op_args *args)

@@ -166,13 +166,8 @@ static clm_status run_backward_w(clm__instance *instance, const clm__op_args *ar
   clm__launch_int(&launch, args->batch);
   CLM_TRY(clm__launch_run(&launch, 2, (size_t[]){count_blocks(made), parts}, NULL));
 
-  launch = clm__launch_begin(&instance->kernels[1]);
-  clm__launch_buffer(&launch, args->dw[0]);
-  clm__launch_buffer(&launch, args->dw[1]);
-  clm__launch_buffer(&launch, args->workspace);
-  clm__launch_int(&launch, (int)parts);
   const size_t runs[] = {(size_t)made->geometry.filters, (size_t)made->runs};
-  return clm__launch_run(&launch, 2, runs, NULL);
+  return clm__conv2d_reduce(&instance->kernels[1], args, parts, 2, runs);
 }
 
 static clm_status enqueue(clm__instance *instance, const clm__op_args *args)

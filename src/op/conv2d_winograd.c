@@ -187,13 +187,8 @@ static clm_status run_backward_w(clm__instance *instance, const clm__op_args *ar
   clm__launch_int(&launch, (int)count_tiles(made, args->batch));
   CLM_TRY(clm__launch_run(&launch, 1, &parts, NULL));
 
-  launch = clm__launch_begin(&instance->kernels[1]);
-  clm__launch_buffer(&launch, args->dw[0]);
-  clm__launch_buffer(&launch, args->dw[1]);
-  clm__launch_buffer(&launch, args->workspace);
-  clm__launch_int(&launch, (int)parts);
   const size_t items = (size_t)made->geometry.c + (made->geometry.use_bias ? 1 : 0);
-  return clm__launch_run(&launch, 1, &items, NULL);
+  return clm__conv2d_reduce(&instance->kernels[1], args, parts, 1, &items);
 }
 
 static clm_status enqueue(clm__instance *instance, const clm__op_args *args)
