@@ -29,6 +29,8 @@ fi
 unset CLUSTER_SPEC TF_CONFIG K_MPI_JOB_ROLE AIP_MODEL_DIR SSH_AUTH_SOCK
 # Ranks on a machine with few cores yield to each other.
 export OMPI_MCA_mpi_yield_when_idle=1
+# Ranks that ssh starts do not inherit it, so it is handed to them by name.
+export CLEMATIS_CACHE="${CLEMATIS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/clematis}"
 
 # make_hosts COUNT: host1, host2 ... at 10.77.0.1, 2 ...; this shell itself is at 10.77.0.100. The
 # number of the process that keeps host N is in $pidN.
@@ -47,8 +49,10 @@ make_hosts() {
     for i in $numbers; do echo "10.77.0.$i host$i pod-$i-cd5sv cluster-$i"; done
   } >hosts
   mount --bind hosts /etc/hosts || skip "/etc/hosts cannot be replaced"
-  mkdir -p /root/.ssh /run/sshd
-  mount --bind ssh /root/.ssh
+  # ssh asks the list of users, not $HOME.
+  login_folder=$(getent passwd "$(id -u)" | cut -d: -f6)
+  mkdir -p "$login_folder/.ssh" /run/sshd
+  mount --bind ssh "$login_folder/.ssh"
   hostname outside
   for i in $numbers; do
     unshare -n -u -m sh -c "hostname host$i; : >up$i; exec sleep 3600" &

@@ -14,7 +14,6 @@ export CLM_PROGRAM CLEMATIS_PHOTOS
 . "$(dirname "$0")/hosts.sh"
 make_hosts 4
 need_device
-export CLEMATIS_CACHE="${CLEMATIS_CACHE:-/root/.cache/clematis}"
 start_sshds
 mkdir runs
 for i in 2 3 4; do make_read_only "$i" runs; done

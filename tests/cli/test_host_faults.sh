@@ -9,7 +9,6 @@
 make_hosts 3
 need_device
 tiny
-export CLEMATIS_CACHE="${CLEMATIS_CACHE:-/root/.cache/clematis}"
 long="$small --epochs 300 --batch-size 2 --peer-timeout 4"
 start_sshds
 

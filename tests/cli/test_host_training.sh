@@ -9,7 +9,6 @@
 make_hosts 4
 need_device
 tiny
-export CLEMATIS_CACHE="${CLEMATIS_CACHE:-/root/.cache/clematis}"
 long="$small --model $smooth --epochs 3 --optimizer sgd --learning-rate 0.01"
 
 # shellcheck disable=SC2086 # a list of words
