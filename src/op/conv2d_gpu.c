@@ -91,7 +91,8 @@ static void set_sizes(const clm__problem *problem, clm__pass pass, cut *made)
   const clm__conv2d_geometry *const g = &made->geometry;
   const size_t batch = (size_t)problem->batch_max;
   const int channels = g->c / g->groups, filters = g->filters / g->groups;
-  made->vector = channels % 4 == 0 && filters % 4 == 0 ? 4 : 1;
+  /* In groups, vectors spill on NVIDIA. */
+  made->vector = g->groups == 1 && channels % 4 == 0 && filters % 4 == 0 ? 4 : 1;
   made->columns = (size_t)(pass == CLM__BACKWARD_X ? channels : filters);
   made->layers = (size_t)g->groups;
   switch (pass) {
