@@ -20,7 +20,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ClematisConfig.cmake
         DESTINATION ${package_folder})
 
 # For static linking pkg-config names the same libraries that the build linked.
-set(private_modules OpenCL clblast libjpeg libpng libzip jansson ${HDF5_MODULE_NAME})
+set(private_modules OpenCL clblast libjpeg libpng libzip jansson libprotobuf-c
+    ${HDF5_MODULE_NAME})
 list(JOIN private_modules " " CLM_PRIVATE_MODULES)
 set(CLM_PRIVATE_LIBRARIES "-lm -pthread")
 foreach(library ${MPI_C_LIBRARIES})

@@ -1,6 +1,6 @@
 # libclematis, shared and static, from the objects of all floors, and the program.
 set(outside m Threads::Threads PkgConfig::OPENCL PkgConfig::CLBLAST PkgConfig::JPEG PkgConfig::PNG
-    PkgConfig::ZIP PkgConfig::JANSSON PkgConfig::HDF5 ${mpi})
+    PkgConfig::ZIP PkgConfig::JANSSON PkgConfig::PROTOBUF_C PkgConfig::HDF5 ${mpi})
 get_property(floors GLOBAL PROPERTY CLM_FLOORS)
 set(objects "")
 foreach(floor ${floors})

@@ -75,15 +75,15 @@ typedef struct clm_train_result {
   double wait_seconds;
   size_t skipped_files;
   double save_seconds;       /* training waited for copies of checkpoints */
-  int failed_saves;          /* periodic checkpoints that could not be written */
+  int failed_saves;          /* files beside the model that could not be written */
   char out_folder[1024];
   uint64_t weights_digest;
 } clm_train_result;
 
 /* Told what happens, in order, from the thread that called clm_train. Any member may be NULL. The
- * library's own history, checkpoints and early stopping use the same interface. A callback that
- * returns a failure ends the run with it. In a job of several ranks each rank has its own
- * callbacks, which get the same figures; a failure or a wish to stop of one reaches all. */
+ * library's own history, event files, checkpoints and early stopping use the same interface. A
+ * callback that returns a failure ends the run with it. In a job of several ranks each rank has its
+ * own callbacks, which get the same figures; a failure or a wish to stop of one reaches all. */
 typedef struct clm_callback {
   void *user;
   clm_status (*on_data)(void *user, const clm_data_report *report);
@@ -128,6 +128,8 @@ typedef struct clm_train_config {
   int checkpoint_steps;        /* 0: also every so many steps, counted from the first of all */
   double checkpoint_minutes;   /* 0: also where the last one is so old */
   int keep_checkpoints;        /* 3 */
+  int tensorboard;             /* 1: event files in out_folder/tensorboard */
+  int tensorboard_steps;       /* 0: there also running figures every so many steps */
   int validate_epochs;         /* 1: validation every so many epochs */
   const char *shares;          /* "1,3": what each device of the job gets of a batch, in the
                                   order of ranks and devices; NULL: equal, or measured where

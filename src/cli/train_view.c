@@ -140,9 +140,9 @@ static void warn_of_losses(const clm__train_view *view, const clm_train_result *
                      lost == 1 ? "" : "s", lost == 1 ? "was" : "were");
   }
   if (result->failed_saves > 0)
-    clm__say_warning("%d checkpoint%s could not be written; look at the space and the rights of %s",
-                     result->failed_saves, result->failed_saves == 1 ? "" : "s",
-                     result->out_folder);
+    clm__say_warning(
+        "%d file%s beside the model could not be written; look at the space and the rights of %s",
+        result->failed_saves, result->failed_saves == 1 ? "" : "s", result->out_folder);
 }
 
 void clm__train_view_end(const clm__train_view *view, const clm_train_result *result)

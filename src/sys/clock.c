@@ -9,6 +9,13 @@ double clm__clock_seconds(void)
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+double clm__clock_unix_seconds(void)
+{
+  struct timespec now;
+  (void)clock_gettime(CLOCK_REALTIME, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 static char *format_now(char *text, const char *format)
 {
   const time_t now = time(NULL);

@@ -7,6 +7,9 @@
 /* Seconds of a clock that never jumps; only differences mean something. */
 double clm__clock_seconds(void);
 
+/* Seconds since 1970, as the machine's clock has them: it may be set. */
+double clm__clock_unix_seconds(void);
+
 #define CLM__CLOCK_STAMP_SIZE 32
 /* The local time as "2026-01-31@12:00:00" (Keras' date_saved) into text; returns text. */
 char *clm__clock_stamp(char text[CLM__CLOCK_STAMP_SIZE]);

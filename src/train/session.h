@@ -7,6 +7,7 @@
 #include "train/callbacks.h"
 #include "train/checkpoint.h"
 #include "train/data_source.h"
+#include "train/events.h"
 #include "train/job.h"
 #include "train/monitor.h"
 #include "train/order.h"
@@ -26,6 +27,7 @@ typedef struct clm__session {
   clm__run_state state;
   clm__saver *saver;    /* of rank 0; reads model's arrays: clm__session_fetch waits for it */
   double saved_seconds; /* of the clock, when the last checkpoint began */
+  clm__events *events;  /* of rank 0; NULL: not wanted */
   clm__monitor monitor;
   clm__device **devices; /* [device_count] of this rank */
   int device_count;
@@ -85,8 +87,8 @@ CLM_MUST_CHECK clm_status clm__session_fetch(clm__session *session);
 /* Trains from where the state stands to the end. Errors: STOPPED, DIVERGED, ... */
 CLM_MUST_CHECK clm_status clm__session_run(clm__session *session);
 
-/* The library's own callbacks: early stopping, history, best.keras and periodic checkpoints, in
- * this order. `user` of each is the session. */
+/* The library's own callbacks: early stopping, history, event files, best.keras and periodic
+ * checkpoints, in this order. `user` of each is the session. */
 void clm__session_add_callbacks(clm__session *session);
 
 /* Files beside training: begins, when the model is there; ends, waiting for what is being written.

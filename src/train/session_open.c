@@ -53,6 +53,9 @@ static clm_status check_numbers(const clm_train_config *config)
   CLM_REQUIRE(config->checkpoint_minutes >= 0.0 && config->checkpoint_minutes <= 1e6, CLM_USAGE,
               "a checkpoint every %g minutes was asked for; 0 to 1000000 are possible",
               config->checkpoint_minutes);
+  CLM_REQUIRE(config->tensorboard_steps >= 0, CLM_USAGE,
+              "TensorBoard's figures every %d steps were asked for; it must not be negative",
+              config->tensorboard_steps);
   CLM_REQUIRE(config->keep_checkpoints >= 1, CLM_USAGE,
               "%d checkpoints are to be kept; it must be at least 1", config->keep_checkpoints);
   CLM_REQUIRE(config->early_stopping_patience >= 0, CLM_USAGE,

@@ -48,6 +48,12 @@ clm_status clm__session_save(clm__session *session)
 
 /* ---- beside training ---- */
 
+static void flush_events(clm__session *session)
+{
+  if (session->events != NULL && clm__events_flush(session->events) != CLM_OK)
+    forgive_failed_save(session, "TensorBoard's event files");
+}
+
 clm_status clm__session_begin_saving(clm__session *session)
 {
   session->saved_seconds = clm__clock_seconds();
@@ -55,6 +61,9 @@ clm_status clm__session_begin_saving(clm__session *session)
   const clm__saver_config config = {.folder = &session->folder,
                                     .model = &session->model,
                                     .keep = session->config->keep_checkpoints};
+  if (session->config->tensorboard)
+    CLM_TRY(clm__events_create(&session->folder, session->state.epoch,
+                               session->model.optim_state->iterations + 1, &session->events));
   return clm__saver_create(&config, &session->saver);
 }
 
@@ -65,6 +74,9 @@ void clm__session_end_saving(clm__session *session)
   wait_for_saver(session);
   clm__saver_destroy(session->saver);
   session->saver = NULL;
+  flush_events(session);
+  clm__events_destroy(session->events);
+  session->events = NULL;
   if (first.status != CLM_OK) (void)clm__error_raise(&first);
 }
 
@@ -119,6 +131,27 @@ static clm_status write_history(void *user, const clm_epoch_info *info)
   return CLM_OK;
 }
 
+static clm_status add_epoch_events(void *user, const clm_epoch_info *info)
+{
+  clm__session *session = user;
+  if (session->events == NULL) return CLM_OK;
+  if (clm__events_add_epoch(session->events, info) != CLM_OK)
+    forgive_failed_save(session, "TensorBoard's events of an epoch");
+  flush_events(session);
+  return CLM_OK;
+}
+
+static clm_status add_step_events(void *user, const clm_step_info *info)
+{
+  clm__session *session = user;
+  const int every = session->config->tensorboard_steps;
+  const int64_t step = session->model.optim_state->iterations;
+  if (session->events == NULL || every == 0 || step % every != 0) return CLM_OK;
+  if (clm__events_add_step(session->events, step, &info->figures) != CLM_OK)
+    forgive_failed_save(session, "TensorBoard's events of a step");
+  return CLM_OK;
+}
+
 static clm_status save_after_epoch(void *user, const clm_epoch_info *info)
 {
   clm__session *session = user;
@@ -143,10 +176,13 @@ void clm__session_add_callbacks(clm__session *session)
 {
   const clm_callback early = {.user = session, .on_epoch_end = watch_patience};
   const clm_callback history = {.user = session, .on_epoch_end = write_history};
+  const clm_callback events = {
+      .user = session, .on_step = add_step_events, .on_epoch_end = add_epoch_events};
   const clm_callback save = {
       .user = session, .on_step = save_after_step, .on_epoch_end = save_after_epoch};
   clm__callbacks_add(&session->own, &early);
   clm__callbacks_add(&session->own, &history);
+  clm__callbacks_add(&session->own, &events);
   clm__callbacks_add(&session->own, &save);
 }
 

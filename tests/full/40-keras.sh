@@ -16,6 +16,10 @@ if [ -z "${CLEMATIS_KERAS_PYTHON-}" ]; then
       skip "pip could not install tensorflow-cpu 2.21.0 and keras 3.15.1"
     : >"$home/complete"
   fi
+  # Without it one test is skipped.
+  "$home/bin/python" -c 'import tensorboard' 2>/dev/null ||
+    "$home/bin/pip" install --quiet --no-cache-dir --disable-pip-version-check \
+      tensorboard==2.21.0 || echo "pip could not install tensorboard 2.21.0"
 fi
 export CLEMATIS_KERAS_PYTHON
 "$CLEMATIS_KERAS_PYTHON" -c 'import keras, tensorflow
