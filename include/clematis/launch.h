@@ -21,7 +21,8 @@ typedef enum clm_engine {
 typedef enum clm_launch_progress {
   CLM_LAUNCH_PROGRESS_LINES,
   CLM_LAUNCH_PROGRESS_BAR,
-  CLM_LAUNCH_PROGRESS_NONE
+  CLM_LAUNCH_PROGRESS_NONE,
+  CLM_LAUNCH_PROGRESS_JSON
 } clm_launch_progress;
 
 /* A borrowed list of texts. */

@@ -57,6 +57,16 @@ typedef struct clm_epoch_info {
   int is_best;               /* of the monitored figure so far */
 } clm_epoch_info;
 
+/* A copy of the weights that is on its way to the disk. */
+typedef struct clm_checkpoint_info {
+  int epoch;                 /* from 0 */
+  size_t step;               /* steps done in this epoch */
+  uint64_t images_seen;      /* of all runs: checkpoints/images-N.keras */
+  double wait_seconds;       /* training waited for the copy */
+  int to_best;               /* best.keras */
+  int to_checkpoints;        /* checkpoints/ */
+} clm_checkpoint_info;
+
 typedef enum clm_stop_reason {
   CLM_STOP_FINISHED,         /* all epochs */
   CLM_STOP_EARLY,            /* early stopping */
@@ -93,6 +103,8 @@ typedef struct clm_callback {
   clm_status (*on_validation)(void *user, size_t done, size_t count);
   clm_status (*on_epoch_end)(void *user, const clm_epoch_info *info);
   clm_status (*on_end)(void *user, const clm_train_result *result);
+  /* A checkpoint was taken; what cannot be written is a warning of the log. */
+  void (*on_checkpoint)(void *user, const clm_checkpoint_info *info);
   /* Not 0: finish the step, write a checkpoint, end. Asked every step. */
   int (*should_stop)(void *user);
 } clm_callback;

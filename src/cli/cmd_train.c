@@ -62,9 +62,8 @@ static clm_status train(clm__cli_config *config)
   const clm_status status = clm_train(&config->train, &result);
   config->train.callbacks = NULL;
   config->train.callback_count = 0;
-  if (status != CLM_OK && status != CLM_STOPPED) return clm__ranks_say(config->train.job, status);
-  clm__train_view_end(&view, &result);
-  return status == CLM_STOPPED ? say_stopped(config, &result) : CLM_OK;
+  clm__train_view_end(&view, &result, status);
+  return status == CLM_STOPPED ? say_stopped(config, &result) : status;
 }
 
 clm_status clm__cmd_train(clm__cli_config *config)

@@ -8,6 +8,7 @@ typedef enum clm__progress_kind {
   CLM__PROGRESS_AUTO, /* a bar on a terminal, lines elsewhere */
   CLM__PROGRESS_BAR,
   CLM__PROGRESS_LINES,
+  CLM__PROGRESS_JSON, /* a JSON object a line, for other programs */
   CLM__PROGRESS_NONE
 } clm__progress_kind;
 

@@ -14,6 +14,8 @@ static clm_launch_progress choose_progress(const clm__cli_config *config)
     return CLM_LAUNCH_PROGRESS_BAR;
   case CLM__PROGRESS_NONE:
     return CLM_LAUNCH_PROGRESS_NONE;
+  case CLM__PROGRESS_JSON:
+    return CLM_LAUNCH_PROGRESS_JSON;
   default:
     return CLM_LAUNCH_PROGRESS_LINES;
   }

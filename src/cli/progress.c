@@ -4,6 +4,7 @@
 #include "cli/say.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
+#include "cli/train_events.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #define BAR_CELLS 20
 #define REDRAW_SECONDS 0.05
 #define LINE_SECONDS 10.0
+#define EVENT_SECONDS 1.0
 
 static double now(void)
 {
@@ -126,15 +128,18 @@ static double seconds_a_step(const clm__progress *progress, const clm_step_info 
   return info->seconds;
 }
 
+static double seconds_left(const clm__progress *progress, const clm_step_info *info)
+{
+  return seconds_a_step(progress, info) * (double)(info->steps_per_epoch - info->step);
+}
+
 static void draw_step(const clm__progress *progress, const clm_step_info *info)
 {
   char eta[CLM__FORMAT_SIZE];
   char pace[CLM__FORMAT_SIZE];
-  const double step_seconds = seconds_a_step(progress, info);
-  const double left_seconds = step_seconds * (double)(info->steps_per_epoch - info->step);
   clm__text rest = {0};
-  clm__text_add(&rest, "%s %s", clm__format_seconds(left_seconds, eta),
-                clm__format_step_time(step_seconds, pace));
+  clm__text_add(&rest, "%s %s", clm__format_seconds(seconds_left(progress, info), eta),
+                clm__format_step_time(seconds_a_step(progress, info), pace));
   add_figures(&rest, &info->figures, false);
   draw(progress, info->step, info->steps_per_epoch, &rest);
   clm__text_fini(&rest);
@@ -145,11 +150,9 @@ static void print_step(const clm__progress *progress, const clm_step_info *info)
   char eta[CLM__FORMAT_SIZE];
   char loss[CLM__FORMAT_SIZE];
   char accuracy[CLM__FORMAT_SIZE];
-  const double left_seconds =
-      seconds_a_step(progress, info) * (double)(info->steps_per_epoch - info->step);
   clm__say("Epoch %d/%d - step %zu/%zu - %.0f images/s - %s left - loss: %s - accuracy: %s",
            info->epoch + 1, info->epochs, info->step, info->steps_per_epoch,
-           info->images_per_second, clm__format_seconds(left_seconds, eta),
+           info->images_per_second, clm__format_seconds(seconds_left(progress, info), eta),
            clm__format_figure(info->figures.loss, loss),
            clm__format_figure(info->figures.accuracy, accuracy));
 }
@@ -162,6 +165,7 @@ void clm__progress_epoch_begin(clm__progress *progress, int epoch, int epochs)
 
 void clm__progress_step(clm__progress *progress, const clm_step_info *info)
 {
+  const bool is_first = progress->last.step == 0; /* of the run */
   if (!progress->has_first) progress->first = *info;
   progress->has_first = true;
   progress->last = *info;
@@ -169,6 +173,8 @@ void clm__progress_step(clm__progress *progress, const clm_step_info *info)
     draw_step(progress, info);
   else if (progress->kind == CLM__PROGRESS_LINES && is_due(progress, LINE_SECONDS))
     print_step(progress, info);
+  else if (progress->kind == CLM__PROGRESS_JSON && (is_due(progress, EVENT_SECONDS) || is_first))
+    clm__train_events_step(info, seconds_left(progress, info));
 }
 
 void clm__progress_validation(clm__progress *progress, size_t done, size_t count)
@@ -183,6 +189,8 @@ void clm__progress_validation(clm__progress *progress, size_t done, size_t count
     clm__text_fini(&rest);
   } else if (progress->kind == CLM__PROGRESS_LINES && is_due(progress, LINE_SECONDS)) {
     clm__say("Epoch %d/%d - validating %zu/%zu", last->epoch + 1, last->epochs, done, count);
+  } else if (progress->kind == CLM__PROGRESS_JSON && is_due(progress, EVENT_SECONDS)) {
+    clm__train_events_validation(last, done, count);
   }
 }
 
@@ -221,4 +229,5 @@ void clm__progress_epoch_end(clm__progress *progress, const clm_epoch_info *info
   progress->said_seconds = now();
   if (progress->kind == CLM__PROGRESS_BAR) end_bar(progress, info);
   if (progress->kind == CLM__PROGRESS_LINES) end_line(info);
+  if (progress->kind == CLM__PROGRESS_JSON) clm__train_events_epoch(info);
 }

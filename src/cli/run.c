@@ -24,6 +24,8 @@ static clm_status run_in_job(const clm__command *command, clm_job *job, int coun
       .quiet = config.quiet != 0,
       .verbose = config.verbose != 0,
       .info_to_out = command->run == clm__cmd_train,
+      .events = command->run == clm__cmd_train && config.progress == CLM__PROGRESS_JSON &&
+                !config.quiet && !config.help,
   };
   clm__say_set_voice(&voice);
   config.train.job = job;

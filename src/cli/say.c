@@ -1,5 +1,7 @@
 #include "cli/say.h"
 
+#include "cli/event_line.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -40,7 +42,7 @@ static void clear_live_line(void)
 
 static void print_line(FILE *stream, const char *prefix, const char *format, va_list arguments)
 {
-  if (ranks.is_silent && stream == stdout) return;
+  if ((ranks.is_silent || voice.events) && stream == stdout) return;
   (void)pthread_mutex_lock(&lock);
   clear_live_line();
   if (stream == stderr) (void)fputs(ranks.label, stream);
@@ -101,11 +103,36 @@ void clm__say_notice(const char *format, ...)
   va_end(arguments);
 }
 
+void clm__say_event(clm__text *line)
+{
+  clm__event_line_end(line);
+  if (!ranks.is_silent) {
+    (void)pthread_mutex_lock(&lock);
+    (void)fprintf(stdout, "%s\n", clm__text_get(line));
+    (void)fflush(stdout);
+    (void)pthread_mutex_unlock(&lock);
+  }
+  clm__text_fini(line);
+}
+
+static void say_message_event(const char *event, const char *message)
+{
+  clm__text line = clm__event_line_begin(event);
+  clm__event_line_text(&line, "message", message);
+  clm__say_event(&line);
+}
+
 void clm__say_warning(const char *format, ...)
 {
+  char message[CLM_ERROR_MESSAGE_SIZE];
   va_list arguments;
   va_start(arguments, format);
-  print_line(stderr, "clematis: warning: ", format, arguments);
+  if (voice.events && !ranks.is_silent) {
+    (void)vsnprintf(message, sizeof message, format, arguments);
+    say_message_event("warning", message);
+  } else {
+    print_line(stderr, "clematis: warning: ", format, arguments);
+  }
   va_end(arguments);
 }
 
@@ -137,7 +164,7 @@ void clm__say_info(const char *format, ...)
 
 void clm__say_live(const char *text)
 {
-  if (ranks.is_silent) return;
+  if (ranks.is_silent || voice.events) return;
   (void)pthread_mutex_lock(&lock);
   if (text[0] != '\0') {
     (void)fprintf(stdout, "\r%s\033[K", text);
@@ -157,7 +184,10 @@ static void receive(void *user, clm_log_level level, const char *message)
     return;
   }
   if (ranks.is_silent || voice.quiet || (level == CLM_LOG_DETAIL && !voice.verbose)) return;
-  print_text(voice.info_to_out ? stdout : stderr, "", "%s", message);
+  if (voice.events)
+    say_message_event("message", message);
+  else
+    print_text(voice.info_to_out ? stdout : stderr, "", "%s", message);
 }
 
 const clm_log *clm__say_log(void)

@@ -1,9 +1,12 @@
 /* What the program says: errors and warnings on stderr, results on stdout, and the library's
- * messages in between. A live line (a progress bar) is cleared before anything else is said. */
+ * messages in between. A live line (a progress bar) is cleared before anything else is said. With
+ * --progress json stdout has events alone, warnings among them. */
 #ifndef CLM_CLI_SAY_H
 #define CLM_CLI_SAY_H
 
 #include "clematis/clematis.h"
+
+#include "cli/text.h"
 
 #include <stdbool.h>
 
@@ -12,6 +15,7 @@ typedef struct clm__voice {
   bool quiet;       /* results and errors alone */
   bool verbose;     /* details, and the trail of an error */
   bool info_to_out; /* the library's messages are part of the result: train */
+  bool events;      /* stdout is for other programs: clm__say_event alone writes there */
 } clm__voice;
 
 void clm__say_set_voice(const clm__voice *voice);
@@ -46,6 +50,9 @@ void clm__say_text(const char *text);
 
 /* A line that a person likes to see, on stdout, left out with --quiet. */
 void clm__say_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Ends an event's line (event_line.h), prints it on stdout and frees it. */
+void clm__say_event(clm__text *line);
 
 /* Draws a live line on stdout in place of the one before; an empty text clears it. */
 void clm__say_live(const char *text);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* Told here and not through cli/say.h, which needs memory itself. */
-static _Noreturn void end_without_memory(void)
+_Noreturn void clm__text_end_program(void)
 {
   (void)fputs("clematis: the host has not enough memory\n", stderr);
   exit(clm_status_exit_code(CLM_NO_MEMORY));
@@ -17,10 +17,10 @@ static _Noreturn void end_without_memory(void)
 static void reserve(clm__text *text, size_t count)
 {
   if (text->capacity - text->length > count) return;
-  if (count > SIZE_MAX / 4 || text->length > SIZE_MAX / 4) end_without_memory();
+  if (count > SIZE_MAX / 4 || text->length > SIZE_MAX / 4) clm__text_end_program();
   const size_t capacity = 2 * (text->length + count) + 64;
   char *bytes = realloc(text->bytes, capacity);
-  if (bytes == NULL) end_without_memory();
+  if (bytes == NULL) clm__text_end_program();
   text->bytes = bytes;
   text->capacity = capacity;
 }
@@ -52,7 +52,7 @@ void clm__text_fini(clm__text *text)
 void *clm__memory_take(size_t count, size_t size_bytes)
 {
   void *block = calloc(count > 0 ? count : 1, size_bytes);
-  if (block == NULL) end_without_memory();
+  if (block == NULL) clm__text_end_program();
   return block;
 }
 

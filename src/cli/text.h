@@ -15,6 +15,9 @@ typedef struct clm__text {
 /* Adds formatted text at the end. The program ends with status 71 where memory is missing. */
 void clm__text_add(clm__text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Ends the program for want of memory. */
+_Noreturn void clm__text_end_program(void);
+
 /* The text, "" where nothing was added; borrowed until the next change. */
 const char *clm__text_get(const clm__text *text);
 void clm__text_fini(clm__text *text);

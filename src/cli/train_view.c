@@ -2,13 +2,20 @@
 
 #include "cli/folder_view.h"
 #include "cli/format.h"
+#include "cli/ranks.h"
 #include "cli/say.h"
 #include "cli/stop.h"
 #include "cli/text.h"
+#include "cli/train_events.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+
+static bool tells_programs(const clm__train_view *view)
+{
+  return view->progress.kind == CLM__PROGRESS_JSON;
+}
 
 static clm_status on_data(void *user, const clm_data_report *report)
 {
@@ -48,6 +55,7 @@ static clm_status on_begin(void *user, const clm_run_info *info)
   if (info->images_seen > 0)
     clm__say_info("Going on in epoch %d at step %zu, after %s images", info->first_epoch + 1,
                   info->first_step + 1, clm__format_count(info->images_seen, seen));
+  if (tells_programs(view)) clm__train_events_start(info, clm_job_size(job), view->bad_files);
   clm__stop_listen(clm_job_rank(job) == 0);
   return CLM_OK;
 }
@@ -83,6 +91,11 @@ static clm_status on_epoch_end(void *user, const clm_epoch_info *info)
   return CLM_OK;
 }
 
+static void on_checkpoint(void *user, const clm_checkpoint_info *info)
+{
+  if (tells_programs(user)) clm__train_events_checkpoint(info);
+}
+
 static int should_stop(void *user)
 {
   (void)user;
@@ -99,6 +112,7 @@ clm_callback clm__train_view_callback(clm__train_view *view)
       .on_step = on_step,
       .on_validation = on_validation,
       .on_epoch_end = on_epoch_end,
+      .on_checkpoint = on_checkpoint,
       .should_stop = should_stop,
   };
 }
@@ -145,7 +159,7 @@ static void warn_of_losses(const clm__train_view *view, const clm_train_result *
         result->failed_saves, result->failed_saves == 1 ? "" : "s", result->out_folder);
 }
 
-void clm__train_view_end(const clm__train_view *view, const clm_train_result *result)
+static void say_end(const clm__train_view *view, const clm_train_result *result)
 {
   if (result->reason == CLM_STOP_NOTHING_LEFT) {
     clm__say("Nothing to do: the run has had its %d epochs; --epochs N with a larger N goes on",
@@ -165,4 +179,18 @@ void clm__train_view_end(const clm__train_view *view, const clm_train_result *re
   if (result->reason == CLM_STOP_REQUESTED) return;
   clm__say("Model: %s/model.keras%s", result->out_folder,
            result->best_epoch >= 0 ? ", of the best epoch: best.keras beside it" : "");
+}
+
+void clm__train_view_end(const clm__train_view *view, const clm_train_result *result,
+                         clm_status status)
+{
+  const bool is_failure = status != CLM_OK && status != CLM_STOPPED;
+  const clm_error error = *clm_error_last();
+  if (is_failure)
+    (void)clm__ranks_say(view->config->train.job, status);
+  else
+    say_end(view, result);
+  if (!tells_programs(view)) return;
+  const char *message = error.status == status ? error.message : clm_status_text(status);
+  clm__train_events_end(result, status, message);
 }

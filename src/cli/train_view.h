@@ -15,7 +15,8 @@ typedef struct clm__train_view {
 /* The callback that shows a training in view. */
 clm_callback clm__train_view_callback(clm__train_view *view);
 
-/* What came of it. */
-void clm__train_view_end(const clm__train_view *view, const clm_train_result *result);
+/* What came of it; a failure is said once by all ranks. status: clm_train's. */
+void clm__train_view_end(const clm__train_view *view, const clm_train_result *result,
+                         clm_status status);
 
 #endif

@@ -219,7 +219,7 @@ void clm__plan_fini(clm__plan *plan)
 clm_status clm__plan_command(const clm__plan *plan, clm_launch_progress progress, bool resume,
                              clm__words *words)
 {
-  static const char *const styles[] = {"lines", "bar", "none"};
+  static const char *const styles[] = {"lines", "bar", "none", "json"};
   CLM_TRY(
       clm__words_add_list(words, (const char *const *)plan->command.items, plan->command.count));
   if (plan->is_own) {

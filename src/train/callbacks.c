@@ -80,6 +80,14 @@ clm_status clm__callbacks_end(const clm__callbacks *callbacks, const clm_train_r
   return CLM_OK;
 }
 
+void clm__callbacks_checkpoint(const clm__callbacks *callbacks, const clm_checkpoint_info *info)
+{
+  for (size_t i = 0; i < callbacks->count; i++) {
+    const clm_callback *item = &callbacks->items[i];
+    if (item->on_checkpoint != NULL) item->on_checkpoint(item->user, info);
+  }
+}
+
 bool clm__callbacks_should_stop(const clm__callbacks *callbacks)
 {
   for (size_t i = 0; i < callbacks->count; i++) {

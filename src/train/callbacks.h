@@ -33,6 +33,7 @@ CLM_MUST_CHECK clm_status clm__callbacks_epoch_end(const clm__callbacks *callbac
                                                    const clm_epoch_info *info);
 CLM_MUST_CHECK clm_status clm__callbacks_end(const clm__callbacks *callbacks,
                                              const clm_train_result *result);
+void clm__callbacks_checkpoint(const clm__callbacks *callbacks, const clm_checkpoint_info *info);
 /* Whether any of them asks to stop. */
 bool clm__callbacks_should_stop(const clm__callbacks *callbacks);
 

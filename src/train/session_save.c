@@ -40,10 +40,25 @@ static clm_status write_checkpoint(const clm__session *session)
                               &session->state);
 }
 
+static void tell_checkpoint(const clm__session *session, const clm__saver_job *job, double seconds)
+{
+  const clm_checkpoint_info info = {.epoch = session->state.epoch,
+                                    .step = (size_t)session->state.step,
+                                    .images_seen = session->state.images_seen,
+                                    .wait_seconds = seconds,
+                                    .to_best = job->to_best,
+                                    .to_checkpoints = job->to_checkpoints};
+  clm__callbacks_checkpoint(&session->callbacks, &info);
+}
+
 clm_status clm__session_save(clm__session *session)
 {
+  const clm__saver_job job = {.to_checkpoints = true};
+  const double begin = clm__clock_seconds();
   CLM_TRY(clm__session_fetch(session));
-  return clm__job_agree(session->comm, write_checkpoint(session));
+  CLM_TRY(clm__job_agree(session->comm, write_checkpoint(session)));
+  tell_checkpoint(session, &job, clm__clock_seconds() - begin);
+  return CLM_OK;
 }
 
 /* ---- beside training ---- */
@@ -94,6 +109,7 @@ static clm_status save_beside(clm__session *session, bool to_best, bool to_check
   session->result->save_seconds += seconds;
   clm__log(session->log, CLM_LOG_DETAIL, "checkpoint after %llu images: training waited %.1f ms",
            (unsigned long long)session->state.images_seen, 1e3 * seconds);
+  tell_checkpoint(session, &job, seconds);
   return CLM_OK;
 }
 

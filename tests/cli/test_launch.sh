@@ -36,6 +36,10 @@ check
 grep -qx -e '--expect-ranks' words || fail "the words do not come through"
 expect_no_file runs
 
+launch "$jobs/one_machine.json" --print --progress json
+expect_status 0
+expect out ' train --expect-ranks 2 --progress json '
+
 launch --replica-count 4 --accelerator-count 1 --machine-type n1-standard-8 \
   --accelerator-type NVIDIA_TESLA_V100 --print -- photos --epochs 'a b'
 expect_status 0
