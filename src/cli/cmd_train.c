@@ -23,6 +23,7 @@ static clm_status settle(clm__cli_config *config)
     return clm__say_error(CLM_USAGE, "--resume needs --out DIR, the folder of the run to go on");
   if (config->quiet) config->progress = CLM__PROGRESS_NONE;
   train->run.log = clm__say_log();
+  if (config->log_folder != NULL) config->log_all = 1;
   return CLM_OK;
 }
 
@@ -59,6 +60,8 @@ static clm_status train(clm__cli_config *config)
   config->train.callback_count = 1;
   clm_train_result result;
   memset(&result, 0, sizeof result);
+  view.result = &result;
+  clm__train_view_begin(&view);
   const clm_status status = clm_train(&config->train, &result);
   config->train.callbacks = NULL;
   config->train.callback_count = 0;

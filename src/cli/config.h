@@ -40,6 +40,8 @@ typedef struct clm__cli_config {
   int print;
   int validate_only;
   int expect_ranks;
+  int log_all;
+  const char *log_folder;
   int verbose;
   int quiet;
   int help;

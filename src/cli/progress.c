@@ -204,12 +204,13 @@ static void end_bar(const clm__progress *progress, const clm_epoch_info *info)
                 clm__format_step_time(info->seconds / steps, pace));
   add_figures(&rest, &info->figures, true);
   add_bar(progress, &line, info->steps, info->steps, BAR_CELLS);
-  clm__say("%s%s", clm__text_get(&line), clm__text_get(&rest));
+  clm__text_add(&line, "%s\n", clm__text_get(&rest));
+  clm__say_text(clm__text_get(&line));
   clm__text_fini(&rest);
   clm__text_fini(&line);
 }
 
-static void end_line(const clm_epoch_info *info)
+static void end_line(const clm__progress *progress, const clm_epoch_info *info)
 {
   char pace[CLM__FORMAT_SIZE];
   clm__text line = {0};
@@ -220,7 +221,10 @@ static void end_line(const clm_epoch_info *info)
   add_figure(&line, "accuracy", info->figures.accuracy);
   add_figure(&line, "val_loss", info->figures.val_loss);
   add_figure(&line, "val_accuracy", info->figures.val_accuracy);
-  clm__say("%s", clm__text_get(&line));
+  if (progress->kind == CLM__PROGRESS_LINES)
+    clm__say("%s", clm__text_get(&line));
+  else
+    clm__say_to_log("%s", clm__text_get(&line));
   clm__text_fini(&line);
 }
 
@@ -228,6 +232,6 @@ void clm__progress_epoch_end(clm__progress *progress, const clm_epoch_info *info
 {
   progress->said_seconds = now();
   if (progress->kind == CLM__PROGRESS_BAR) end_bar(progress, info);
-  if (progress->kind == CLM__PROGRESS_LINES) end_line(info);
+  end_line(progress, info);
   if (progress->kind == CLM__PROGRESS_JSON) clm__train_events_epoch(info);
 }

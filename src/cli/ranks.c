@@ -32,6 +32,7 @@ static bool waits_in_vain(int rank)
 clm_status clm__ranks_say(const clm_job *job, clm_status status)
 {
   const int rank = clm_job_rank(job);
+  if (rank > 0) clm__say_to_log("%s", clm_error_last()->message);
   if (rank > 0 && (status != CLM_PEER_FAILED || !waits_in_vain(rank))) return status;
   return clm__say_agreed_error(status);
 }

@@ -1,6 +1,7 @@
 #include "cli/say.h"
 
 #include "cli/event_line.h"
+#include "cli/log_file.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -12,6 +13,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static clm__voice voice;
 static bool has_live_line;
+static clm__log_file log_file;
 
 /* How a rank of several speaks. */
 static struct {
@@ -40,17 +42,36 @@ static void clear_live_line(void)
   has_live_line = false;
 }
 
+static bool is_heard(const FILE *stream)
+{
+  return stream != NULL && (stream != stdout || !(ranks.is_silent || voice.events));
+}
+
+/* One line to a stream where it is heard there, and to this rank's log file. NULL: to that alone.
+ */
+static void put_line(FILE *stream, const char *prefix, const char *text)
+{
+  (void)pthread_mutex_lock(&lock);
+  if (is_heard(stream)) {
+    clear_live_line();
+    (void)fprintf(stream, "%s%s%s\n", stream == stderr ? ranks.label : "", prefix, text);
+    (void)fflush(stream);
+  }
+  const bool is_logged = clm__log_file_add(&log_file, prefix, text);
+  const int reason = errno;
+  (void)pthread_mutex_unlock(&lock);
+  if (!is_logged) clm__say_warning("the log file of this rank ends here: %s", strerror(reason));
+}
+
+static void print_line(FILE *stream, const char *prefix, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
+
 static void print_line(FILE *stream, const char *prefix, const char *format, va_list arguments)
 {
-  if ((ranks.is_silent || voice.events) && stream == stdout) return;
-  (void)pthread_mutex_lock(&lock);
-  clear_live_line();
-  if (stream == stderr) (void)fputs(ranks.label, stream);
-  (void)fputs(prefix, stream);
-  (void)vfprintf(stream, format, arguments);
-  (void)fputc('\n', stream);
-  (void)fflush(stream);
-  (void)pthread_mutex_unlock(&lock);
+  clm__text text = {0};
+  clm__text_add_list(&text, format, arguments);
+  put_line(stream, prefix, clm__text_get(&text));
+  clm__text_fini(&text);
 }
 
 static void print_text(FILE *stream, const char *prefix, const char *format, ...)
@@ -68,10 +89,12 @@ clm_status clm__say_error(clm_status status, const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
-  if (ranks.keeps_errors)
+  if (ranks.keeps_errors) {
     (void)vsnprintf(ranks.kept, sizeof ranks.kept, format, arguments);
-  else
+    put_line(NULL, "", ranks.kept);
+  } else {
     print_line(stderr, "clematis: ", format, arguments);
+  }
   va_end(arguments);
   return status;
 }
@@ -130,6 +153,7 @@ void clm__say_warning(const char *format, ...)
   if (voice.events && !ranks.is_silent) {
     (void)vsnprintf(message, sizeof message, format, arguments);
     say_message_event("warning", message);
+    put_line(NULL, "warning: ", message);
   } else {
     print_line(stderr, "clematis: warning: ", format, arguments);
   }
@@ -150,16 +174,41 @@ void clm__say_text(const char *text)
   (void)pthread_mutex_lock(&lock);
   clear_live_line();
   (void)fputs(text, stdout);
+  (void)fflush(stdout);
   (void)pthread_mutex_unlock(&lock);
 }
 
 void clm__say_info(const char *format, ...)
 {
-  if (voice.quiet) return;
   va_list arguments;
   va_start(arguments, format);
-  print_line(stdout, "", format, arguments);
+  print_line(voice.quiet ? NULL : stdout, "", format, arguments);
   va_end(arguments);
+}
+
+void clm__say_to_log(const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  print_line(NULL, "", format, arguments);
+  va_end(arguments);
+}
+
+void clm__say_begin_log(int rank, const char *host) { clm__log_file_begin(&log_file, rank, host); }
+
+void clm__say_open_log(const char *folder)
+{
+  (void)pthread_mutex_lock(&lock);
+  const bool is_due = log_file.is_wanted && log_file.stream == NULL;
+  clm__text name = clm__log_file_name(&log_file, folder);
+  const bool is_open = !is_due || clm__log_file_open(&log_file, folder, clm__text_get(&name));
+  const int reason = errno;
+  (void)pthread_mutex_unlock(&lock);
+  if (!is_open)
+    clm__say_warning("this rank has no log file: %s cannot be written: %s; --log-folder FOLDER "
+                     "takes another folder",
+                     clm__text_get(&name), strerror(reason));
+  clm__text_fini(&name);
 }
 
 void clm__say_live(const char *text)
@@ -183,11 +232,11 @@ static void receive(void *user, clm_log_level level, const char *message)
     clm__say_warning("%s", message);
     return;
   }
-  if (ranks.is_silent || voice.quiet || (level == CLM_LOG_DETAIL && !voice.verbose)) return;
-  if (voice.events)
-    say_message_event("message", message);
-  else
-    print_text(voice.info_to_out ? stdout : stderr, "", "%s", message);
+  const bool is_heard_here =
+      !ranks.is_silent && !voice.quiet && (level != CLM_LOG_DETAIL || voice.verbose);
+  FILE *const stream = voice.info_to_out ? stdout : stderr;
+  if (is_heard_here && voice.events) say_message_event("message", message);
+  put_line(is_heard_here && !voice.events ? stream : NULL, "", message);
 }
 
 const clm_log *clm__say_log(void)
@@ -199,6 +248,7 @@ const clm_log *clm__say_log(void)
 clm_status clm__say_finish(clm_status status)
 {
   clm__say_live("");
+  clm__log_file_close(&log_file);
   if (fflush(stdout) == 0 && !ferror(stdout)) return status;
   if (status != CLM_OK || errno == EPIPE) return status;
   return clm__say_error(CLM_IO, "cannot write to standard output: %s", strerror(errno));

@@ -54,6 +54,14 @@ void clm__say_info(const char *format, ...) __attribute__((format(printf, 1, 2))
 /* Ends an event's line (event_line.h), prints it on stdout and frees it. */
 void clm__say_event(clm__text *line);
 
+/* A line for this rank's log file alone. */
+void clm__say_to_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* From here on all that is said, and all details, is kept for the log file of this rank ... */
+void clm__say_begin_log(int rank, const char *host);
+/* ... which is written into this folder; a second call does nothing. What fails is a warning. */
+void clm__say_open_log(const char *folder);
+
 /* Draws a live line on stdout in place of the one before; an empty text clears it. */
 void clm__say_live(const char *text);
 

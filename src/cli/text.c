@@ -25,10 +25,8 @@ static void reserve(clm__text *text, size_t count)
   text->capacity = capacity;
 }
 
-void clm__text_add(clm__text *text, const char *format, ...)
+void clm__text_add_list(clm__text *text, const char *format, va_list arguments)
 {
-  va_list arguments;
-  va_start(arguments, format);
   va_list again;
   va_copy(again, arguments);
   const int count = vsnprintf(NULL, 0, format, again);
@@ -38,6 +36,13 @@ void clm__text_add(clm__text *text, const char *format, ...)
     (void)vsnprintf(text->bytes + text->length, (size_t)count + 1, format, arguments);
     text->length += (size_t)count;
   }
+}
+
+void clm__text_add(clm__text *text, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  clm__text_add_list(text, format, arguments);
   va_end(arguments);
 }
 

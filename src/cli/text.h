@@ -3,6 +3,7 @@
 #ifndef CLM_CLI_TEXT_H
 #define CLM_CLI_TEXT_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 /* A text that grows. Zeroed, it is valid and empty. */
@@ -14,6 +15,9 @@ typedef struct clm__text {
 
 /* Adds formatted text at the end. The program ends with status 71 where memory is missing. */
 void clm__text_add(clm__text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+void clm__text_add_list(clm__text *text, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 
 /* Ends the program for want of memory. */
 _Noreturn void clm__text_end_program(void);

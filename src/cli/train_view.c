@@ -17,10 +17,29 @@ static bool tells_programs(const clm__train_view *view)
   return view->progress.kind == CLM__PROGRESS_JSON;
 }
 
+/* Opens the log file once its folder is known. Ranks without the run folder make none. */
+static void open_log(const clm__train_view *view)
+{
+  const char *folder = view->config->log_folder;
+  clm__text inside = {0};
+  if (!view->config->log_all || (folder == NULL && view->result->out_folder[0] == '\0')) return;
+  clm__text_add(&inside, "%s/logs", view->result->out_folder);
+  clm__say_open_log(folder != NULL ? folder : clm__text_get(&inside));
+  clm__text_fini(&inside);
+}
+
+void clm__train_view_begin(const clm__train_view *view)
+{
+  const clm_job *job = view->config->train.job;
+  if (view->config->log_all) clm__say_begin_log(clm_job_rank(job), clm_job_host(job));
+  open_log(view);
+}
+
 static clm_status on_data(void *user, const clm_data_report *report)
 {
   clm__train_view *view = user;
   view->bad_files = report->bad_count;
+  open_log(view);
   clm__folder_view(view->config->train.data.folder, report, false);
   return CLM_OK;
 }
@@ -186,6 +205,7 @@ void clm__train_view_end(const clm__train_view *view, const clm_train_result *re
 {
   const bool is_failure = status != CLM_OK && status != CLM_STOPPED;
   const clm_error error = *clm_error_last();
+  open_log(view);
   if (is_failure)
     (void)clm__ranks_say(view->config->train.job, status);
   else
