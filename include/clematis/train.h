@@ -142,6 +142,8 @@ typedef struct clm_train_config {
   int keep_checkpoints;        /* 3 */
   int tensorboard;             /* 1: event files in out_folder/tensorboard */
   int tensorboard_steps;       /* 0: there also running figures every so many steps */
+  const char *trace;           /* a file for what ran when on all ranks; NULL: none */
+  const char *trace_steps;     /* "FIRST-LAST", counted from the call; NULL: "1-100" */
   int validate_epochs;         /* 1: validation every so many epochs */
   const char *shares;          /* "1,3": what each device of the job gets of a batch, in the
                                   order of ranks and devices; NULL: equal, or measured where

@@ -33,6 +33,10 @@ struct clm__bucket {
   uint16_t *coded;         /* [count], of BF16 only */
   float *residual;         /* [count], of BF16 only: of the own shard, what rounding its sum lost */
   clm__exchange rounds[ROUND_DONE];
+  clm__trace *trace;
+  const char *name;
+  int lane;
+  double begin_seconds; /* of the sum in flight, for the trace */
 };
 
 static clm_status make_messages(clm__bucket *bucket);
@@ -69,6 +73,9 @@ clm_status clm__bucket_create(clm__comm *comm, const clm__bucket_config *config,
   made->is_small = is_small(config->count, comm->facts.size);
   made->wire = made->is_small ? CLM__WIRE_F32 : config->wire;
   made->round = ROUND_DONE;
+  made->trace = comm->link != NULL ? config->trace : NULL;
+  made->name = config->name;
+  if (made->trace != NULL) made->lane = clm__trace_add_lane(made->trace, config->name);
   CLM_TRY_TO(failed, status, make_messages(made));
   (void)pthread_mutex_lock(&comm->lock);
   made->next = comm->buckets;
@@ -223,6 +230,7 @@ clm_status clm__bucket_start(clm__bucket *bucket)
   clm__comm *const comm = bucket->comm;
   CLM_ASSERT(clm__bucket_is_done(bucket));
   if (comm->link == NULL) return CLM_OK;
+  bucket->begin_seconds = clm__trace_begin(bucket->trace);
   if (bucket->wire == CLM__WIRE_BF16) encode_parts(bucket);
   (void)pthread_mutex_lock(&comm->lock);
   clm_status status = clm__comm_check_locked(comm);
@@ -256,20 +264,28 @@ static void sum_shard(clm__bucket *bucket)
   }
 }
 
+static clm_status end_sum_locked(clm__bucket *bucket)
+{
+  bucket->round = ROUND_DONE;
+  const clm__trace_span span = {.category = "reduce",
+                                .name = bucket->name,
+                                .unit = "bytes",
+                                .amount = bucket->count * clm__wire_size_bytes(bucket->wire),
+                                .lane = bucket->lane};
+  clm__trace_end(bucket->trace, bucket->begin_seconds, &span);
+  return CLM_OK;
+}
+
 /* What follows a round whose messages have all arrived and left. */
 static clm_status end_round_locked(clm__bucket *bucket)
 {
   if (bucket->round == ROUND_GATHER) {
     if (bucket->wire == CLM__WIRE_BF16)
       clm__wire_decode_bf16(bucket->values, bucket->coded, bucket->count);
-    bucket->round = ROUND_DONE;
-    return CLM_OK;
+    return end_sum_locked(bucket);
   }
   sum_shard(bucket);
-  if (bucket->is_small) {
-    bucket->round = ROUND_DONE;
-    return CLM_OK;
-  }
+  if (bucket->is_small) return end_sum_locked(bucket);
   const shard own = get_shard(bucket, bucket->comm->facts.rank);
   if (bucket->wire == CLM__WIRE_BF16)
     clm__wire_encode_bf16(bucket->coded + own.first, bucket->residual + own.first,

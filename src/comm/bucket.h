@@ -10,6 +10,7 @@
 
 #include "comm/comm.h"
 #include "comm/wire.h"
+#include "sys/trace.h"
 
 typedef struct clm__bucket clm__bucket;
 
@@ -20,6 +21,8 @@ typedef struct clm__bucket_config {
    * sends next time. What must arrive exactly, such as counts and flags, belongs in a bucket of
    * F32. Small buckets are always sent as F32. The same on all ranks. */
   clm__wire wire;
+  clm__trace *trace; /* sees the sums, on a lane of its own; NULL: none */
+  const char *name;  /* there, with a trace; kept until destroyed */
 } clm__bucket_config;
 
 /* Registers a bucket. Collective in so far as all ranks register the same buckets in the same

@@ -24,8 +24,7 @@ static clm_status step_locked(clm__comm *comm, clm__exchange *exchange, bool *mo
   return status == CLM_OK ? CLM_OK : clm__comm_remember_locked(comm, status);
 }
 
-/* Runs an exchange to its end. */
-static clm_status run(clm__comm *comm, clm__exchange *exchange, const char *doing)
+clm_status clm__exchange_run(clm__exchange *exchange, clm__comm *comm, const char *doing)
 {
   bool done = false;
   clm__patience patience = clm__patience_begin();
@@ -88,7 +87,7 @@ clm_status clm__comm_meet(clm__comm *comm, uint64_t call, const void *payload, s
   comm->mine.size_bytes = size_bytes;
   if (payload != NULL) memcpy(comm->mine.payload, payload, size_bytes);
   comm->slots[comm->facts.rank] = comm->mine;
-  CLM_TRY(run(comm, &comm->meeting, describe_call(call)));
+  CLM_TRY(clm__exchange_run(&comm->meeting, comm, describe_call(call)));
   const clm_status status = check_slots(comm);
   if (status == CLM_OK) return CLM_OK;
   (void)pthread_mutex_lock(&comm->lock);
@@ -117,7 +116,7 @@ clm_status clm__comm_gather(clm__comm *comm, const void *mine, size_t size_bytes
   return CLM_OK;
 }
 
-static bool has_failed(clm__comm *comm)
+bool clm__comm_has_failed(clm__comm *comm)
 {
   (void)pthread_mutex_lock(&comm->lock);
   const bool result = comm->failure.status != CLM_OK;
@@ -146,11 +145,13 @@ static clm_status pass_piece(clm__comm *comm, int root, void *bytes, size_t size
   if (place != 0) clm__exchange_add(&from_parent, &message);
   CLM_TRY_TO(done, status, clm__exchange_make(&from_parent, comm));
   CLM_TRY_TO(done, status, clm__exchange_make(&to_children, comm));
-  CLM_TRY_TO(done, status, run(comm, &from_parent, describe_call(CLM__CALL_BROADCAST)));
-  CLM_TRY_TO(done, status, run(comm, &to_children, describe_call(CLM__CALL_BROADCAST)));
+  CLM_TRY_TO(done, status,
+             clm__exchange_run(&from_parent, comm, describe_call(CLM__CALL_BROADCAST)));
+  CLM_TRY_TO(done, status,
+             clm__exchange_run(&to_children, comm, describe_call(CLM__CALL_BROADCAST)));
 done:
   /* What has failed may still be in flight and is not touched again. */
-  if (has_failed(comm)) return status;
+  if (clm__comm_has_failed(comm)) return status;
   clm__exchange_fini(&from_parent, comm);
   clm__exchange_fini(&to_children, comm);
   return status;

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 /* Tags of messages: two for each bucket follow. */
-enum { CLM__TAG_MEETING, CLM__TAG_BROADCAST, CLM__TAG_BUCKETS };
+enum { CLM__TAG_MEETING, CLM__TAG_BROADCAST, CLM__TAG_PAIR, CLM__TAG_BUCKETS };
 
 /* Messages that are started and done together. Zeroed, it is valid and empty. */
 typedef struct clm__exchange {
@@ -78,6 +78,13 @@ CLM_MUST_CHECK clm_status clm__exchange_init(clm__exchange *exchange, size_t cap
 void clm__exchange_add(clm__exchange *exchange, const clm__message *message);
 CLM_MUST_CHECK clm_status clm__exchange_make(clm__exchange *exchange, clm__comm *comm);
 void clm__exchange_fini(clm__exchange *exchange, clm__comm *comm);
+
+/* Runs an exchange to its end, while buckets move on. Errors: PEER_FAILED, which the comm
+ * remembers; the exchange may then still be in flight and must not be freed. */
+CLM_MUST_CHECK clm_status clm__exchange_run(clm__exchange *exchange, clm__comm *comm,
+                                            const char *doing);
+/* Whether something has failed, so that exchanges may be in flight for ever. */
+bool clm__comm_has_failed(clm__comm *comm);
 
 /* PEER_FAILED with the ranks that an exchange in flight still waits for. */
 clm_status clm__exchange_fail_locked(const clm__exchange *exchange, clm__comm *comm,

@@ -5,6 +5,7 @@
 #include "data/ring.h"
 #include "sys/clock.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- Creating and destroying ---- */
@@ -137,6 +138,18 @@ clm_status clm__loader_create(const clm__loader_config *config, clm__loader **lo
   }
   *loader = made;
   return CLM_OK;
+}
+
+void clm__loader_set_trace(clm__loader *loader, clm__trace *trace)
+{
+  char name[32];
+  (void)pthread_mutex_lock(&loader->lock);
+  loader->trace = trace;
+  for (int i = 0; i < loader->worker_count; i++) {
+    (void)snprintf(name, sizeof name, "loader %d", i);
+    loader->workers[i].lane = clm__trace_add_lane(trace, name);
+  }
+  (void)pthread_mutex_unlock(&loader->lock);
 }
 
 static void forget_faults(clm__slot *slot)
@@ -302,11 +315,14 @@ static clm__slot *wait_for_next(clm__loader *loader)
   bool all_held = false;
   clm__slot *found = find_next(loader, &all_held);
   const double begin = clm__clock_seconds();
+  const double traced = clm__trace_begin(loader->trace);
   while (found == NULL && !all_held) {
     (void)pthread_cond_wait(&loader->ready, &loader->lock);
     found = find_next(loader, &all_held);
   }
   loader->stats.wait_seconds += clm__clock_seconds() - begin;
+  clm__trace_end(loader->trace, traced,
+                 &(clm__trace_span){.category = "loader", .name = "wait for images"});
   if (found == NULL) return NULL;
   found->state = CLM__SLOT_HELD;
   loader->next++;

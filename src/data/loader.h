@@ -8,6 +8,7 @@
 #include "data/dataset.h"
 #include "data/decode.h"
 #include "data/resize.h"
+#include "sys/trace.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,6 +58,10 @@ typedef struct clm__loader clm__loader;
 CLM_MUST_CHECK clm_status clm__loader_create(const clm__loader_config *config,
                                              clm__loader **loader);
 void clm__loader_destroy(clm__loader *loader);
+
+/* Lets a trace see when images are loaded and waited for; borrowed until destroyed. Before the
+ * first pass. */
+void clm__loader_set_trace(clm__loader *loader, clm__trace *trace);
 
 /* Begins a pass: batch b is samples[starts[b] .. starts[b+1]) of `order`, b = 0..batch_count-1
  * (a batch may be empty). The arrays are copied. What was left of an earlier pass is dropped.

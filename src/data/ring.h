@@ -31,6 +31,7 @@ typedef struct clm__slot {
 typedef struct clm__worker {
   clm__loader *loader;
   clm__thread thread;
+  int lane; /* of the loader's trace */
   clm__reader reader;
   clm__resize_scratch scratch;
 } clm__worker;
@@ -62,6 +63,7 @@ struct clm__loader {
   size_t opened; /* batches that got a slot */
   size_t next;   /* batch to hand over */
   clm__loader_stats stats;
+  clm__trace *trace; /* NULL: none is wanted */
 };
 
 /* What a worker thread runs; its argument is a clm__worker. */

@@ -70,11 +70,17 @@ static void fill_image(clm__worker *worker, clm__slot *slot)
   clm__loader *loader = worker->loader;
   const int position = slot->claimed++;
   const uint32_t index = loader->order[slot->start + (size_t)position];
+  clm__trace *trace = loader->trace;
   loader->busy++;
   (void)pthread_mutex_unlock(&loader->lock);
   bool from_cache = false;
   float *pixels = slot->pixels + (size_t)position * loader->values_each;
+  const double begin = clm__trace_begin(trace);
   const clm_status status = load_image(worker, index, pixels, &from_cache);
+  clm__trace_end(trace, begin,
+                 &(clm__trace_span){.category = "loader",
+                                    .name = from_cache ? "from cache" : "decode",
+                                    .lane = worker->lane});
   slot->samples[position] = index;
   slot->labels[position] = loader->config.dataset->samples[index].label;
   (void)pthread_mutex_lock(&loader->lock);

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/testswitch.h"
+#include "dev/profile.h"
 
 #include <clblast_c.h>
 
@@ -177,7 +178,7 @@ clm_status clm__blas_gemm(clm__device *device, const clm__gemm *gemm, cl_mem scr
   const CLBlastStatusCode code = CLBlastSgemmWithTempBuffer(
       CLBlastLayoutRowMajor, transpose_of(g.transpose_a), transpose_of(g.transpose_b), g.m, g.n,
       g.k, g.alpha, g.a, g.a_offset, g.lda, g.b, g.b_offset, g.ldb, g.beta, g.c, g.c_offset, g.ldc,
-      &device->queue, NULL, needed > 0 ? scratch : NULL);
+      &device->queue, clm__profile_next(device, "gemm", 0), needed > 0 ? scratch : NULL);
   CLM_TRY(check_code(device, code, "CLBlastSgemmWithTempBuffer"));
   atomic_fetch_add(&device->counts.kernels_enqueued, 1);
   return CLM_OK;

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/num.h"
+#include "dev/profile.h"
 
 #include <inttypes.h>
 
@@ -59,8 +60,9 @@ clm_status clm__buffer_write(clm__device *device, cl_mem buffer, size_t offset_b
                              const void *source, size_t size_bytes, bool blocking)
 {
   if (size_bytes == 0) return CLM_OK;
-  const cl_int code = clEnqueueWriteBuffer(device->queue, buffer, blocking, offset_bytes,
-                                           size_bytes, source, 0, NULL, NULL);
+  const cl_int code =
+      clEnqueueWriteBuffer(device->queue, buffer, blocking, offset_bytes, size_bytes, source, 0,
+                           NULL, clm__profile_next(device, "upload", size_bytes));
   atomic_fetch_add(&device->counts.bytes_to_device, size_bytes);
   if (blocking) atomic_fetch_add(&device->counts.finishes, 1);
   return clm__cl_check(device, code, "clEnqueueWriteBuffer");
@@ -71,8 +73,9 @@ clm_status clm__buffer_read(clm__device *device, cl_mem buffer, size_t offset_by
                             size_t size_bytes, bool blocking)
 {
   if (size_bytes == 0) return CLM_OK;
-  const cl_int code = clEnqueueReadBuffer(device->queue, buffer, blocking, offset_bytes, size_bytes,
-                                          target, 0, NULL, NULL);
+  const cl_int code =
+      clEnqueueReadBuffer(device->queue, buffer, blocking, offset_bytes, size_bytes, target, 0,
+                          NULL, clm__profile_next(device, "download", size_bytes));
   atomic_fetch_add(&device->counts.bytes_from_device, size_bytes);
   if (blocking) atomic_fetch_add(&device->counts.finishes, 1);
   return clm__cl_check(device, code, "clEnqueueReadBuffer");
@@ -82,7 +85,8 @@ clm_status clm__buffer_fill(clm__device *device, cl_mem buffer, size_t offset_by
                             size_t size_bytes, float value)
 {
   if (size_bytes == 0) return CLM_OK;
-  const cl_int code = clEnqueueFillBuffer(device->queue, buffer, &value, sizeof value, offset_bytes,
-                                          size_bytes, 0, NULL, NULL);
+  const cl_int code =
+      clEnqueueFillBuffer(device->queue, buffer, &value, sizeof value, offset_bytes, size_bytes, 0,
+                          NULL, clm__profile_next(device, "fill", size_bytes));
   return clm__cl_check(device, code, "clEnqueueFillBuffer");
 }

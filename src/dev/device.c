@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "dev/device_query.h"
+#include "dev/profile.h"
 #include "dev/program.h"
 #include "dev/program_table.h"
 #include "sys/file.h"
@@ -55,7 +56,17 @@ static clm_status open_cache(clm__device *device)
   return status;
 }
 
-static clm_status fill_device(clm__device *device, const clm__device_choice *choice)
+static clm_status open_queue(clm__device *device, clm__trace *trace)
+{
+  const cl_command_queue_properties wish = trace != NULL ? CL_QUEUE_PROFILING_ENABLE : 0;
+  cl_int code = CL_SUCCESS;
+  device->queue = clCreateCommandQueue(device->context, device->handle, wish, &code);
+  CLM_TRY(clm__cl_check(device, code, "clCreateCommandQueue"));
+  return trace != NULL ? clm__profile_create(device, trace) : CLM_OK;
+}
+
+static clm_status fill_device(clm__device *device, const clm__device_choice *choice,
+                              const clm__device_options *options)
 {
   cl_int code = CL_SUCCESS;
   device->handle = device->info.handle;
@@ -67,8 +78,7 @@ static clm_status fill_device(clm__device *device, const clm__device_choice *cho
       CL_CONTEXT_PLATFORM, (cl_context_properties)device->info.platform_handle, 0};
   device->context = clCreateContext(properties, 1, &device->handle, NULL, NULL, &code);
   CLM_TRY(clm__cl_check(device, code, "clCreateContext"));
-  device->queue = clCreateCommandQueue(device->context, device->handle, 0, &code);
-  CLM_TRY(clm__cl_check(device, code, "clCreateCommandQueue"));
+  CLM_TRY(open_queue(device, options->trace));
   return clm__program_table_create(&device->programs);
 }
 
@@ -84,7 +94,7 @@ clm_status clm__device_open(const clm__device_info *info, const clm__device_choi
     clm__mem_free(opened);
     CLM_FAIL(CLM_NO_MEMORY, "the system makes no lock for device %s", info->id);
   }
-  CLM_TRY_TO(failed, status, fill_device(opened, choice));
+  CLM_TRY_TO(failed, status, fill_device(opened, choice, options));
   if (!options->no_cache) CLM_TRY_TO(failed, status, open_cache(opened));
   *device = opened;
   return CLM_OK;
@@ -99,6 +109,7 @@ void clm__device_close(clm__device *device)
   if (device->queue != NULL) (void)clFinish(device->queue);
   clm__program_store_last(device);
   if (device->forget != NULL) device->forget();
+  clm__profile_destroy(device);
   clm__program_table_destroy(device->programs);
   if (device->queue != NULL) (void)clReleaseCommandQueue(device->queue);
   if (device->context != NULL) (void)clReleaseContext(device->context);
@@ -112,5 +123,7 @@ void clm__device_close(clm__device *device)
 clm_status clm__device_finish(clm__device *device)
 {
   atomic_fetch_add(&device->counts.finishes, 1);
-  return clm__cl_check(device, clFinish(device->queue), "clFinish");
+  CLM_TRY(clm__cl_check(device, clFinish(device->queue), "clFinish"));
+  clm__profile_collect(device);
+  return CLM_OK;
 }

@@ -3,6 +3,7 @@
 #define CLM_DEV_DEVICE_H
 
 #include "base/log.h"
+#include "sys/trace.h"
 
 #include <CL/cl.h>
 #include <pthread.h>
@@ -99,11 +100,13 @@ typedef struct clm__device {
   void (*forget)(void); /* drops what a library kept for the context; NULL: nothing was kept */
   char *cache_folder;   /* of kernel binaries; NULL: not kept */
   const clm_log *log;   /* borrowed until the device is closed */
+  struct clm__profile *profile; /* NULL: no trace is wanted */
 } clm__device;
 
 typedef struct clm__device_options {
   bool no_cache;      /* keep no kernel binaries on disk */
   const clm_log *log; /* borrowed until the device is closed; may be NULL */
+  clm__trace *trace;  /* likewise: its queue then tells when commands ran */
 } clm__device_options;
 
 /* Opens a chosen device; its info then describes the part: id, compute units, share of the memory.

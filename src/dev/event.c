@@ -1,6 +1,7 @@
 #include "dev/event.h"
 
 #include "base/error.h"
+#include "dev/profile.h"
 
 clm_status clm__event_enqueue_read(clm__device *device, const clm__event_read *read,
                                    cl_event *event)
@@ -10,10 +11,12 @@ clm_status clm__event_enqueue_read(clm__device *device, const clm__event_read *r
     const cl_int code = clEnqueueMarkerWithWaitList(device->queue, 0, NULL, &made);
     CLM_TRY(clm__cl_check(device, code, "clEnqueueMarkerWithWaitList"));
   } else {
+    cl_event *slot = clm__profile_next(device, "gradients", read->size_bytes);
     const cl_int code =
         clEnqueueReadBuffer(device->queue, read->buffer, CL_FALSE, read->offset_bytes,
                             read->size_bytes, read->target, 0, NULL, &made);
     CLM_TRY(clm__cl_check(device, code, "clEnqueueReadBuffer"));
+    clm__profile_share(slot, made);
     atomic_fetch_add(&device->counts.bytes_from_device, read->size_bytes);
   }
   *event = made;

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/num.h"
+#include "dev/profile.h"
 
 #include <stdio.h>
 
@@ -82,8 +83,9 @@ clm_status clm__launch_run(clm__launch *launch, int dims, const size_t *items, c
     if (items[i] == 0) return CLM_OK;
     global[i] = clm__round_up(items[i], local[i]);
   }
-  const cl_int code = clEnqueueNDRangeKernel(device->queue, kernel->handle, (cl_uint)dims, NULL,
-                                             global, local, 0, NULL, NULL);
+  const cl_int code =
+      clEnqueueNDRangeKernel(device->queue, kernel->handle, (cl_uint)dims, NULL, global, local, 0,
+                             NULL, clm__profile_next(device, kernel->name, 0));
   if (code != CL_SUCCESS) {
     snprintf(call, sizeof call, "clEnqueueNDRangeKernel of %s", kernel->name);
     return clm__cl_check(device, code, call);

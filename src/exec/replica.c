@@ -1,6 +1,7 @@
 #include "exec/replica.h"
 
 #include "base/mem.h"
+#include "dev/profile.h"
 #include "exec/replica_private.h"
 
 #include <math.h>
@@ -85,6 +86,7 @@ static clm_status enqueue_loss(clm__replica *replica, const clm__runner *runner,
                                .dx = gradient,
                                .losses = replica->losses,
                                .hits = replica->hits};
+  clm__profile_label(replica->device, "loss", NULL);
   CLM_TRY(replica->config.loss->enqueue(&replica->loss, &args));
   const size_t size_bytes = (size_t)batch * sizeof(float);
   CLM_TRY(clm__buffer_read(replica->device, replica->losses, 0, replica->host_losses, size_bytes,
@@ -94,6 +96,7 @@ static clm_status enqueue_loss(clm__replica *replica, const clm__runner *runner,
 
 static clm_status check_step(clm__replica *replica, int batch, cl_mem gradients)
 {
+  clm__profile_label(replica->device, "check", NULL);
   CLM_TRY(clm__gradient_check_enqueue(&replica->check, replica->losses, batch, gradients,
                                       replica->config.weights->trainable_elements, replica->stop,
                                       replica->square_sum));
@@ -145,6 +148,7 @@ clm_status clm__replica_update(clm__replica *replica, const clm__replica_update_
                            .learning_rate = args->learning_rate,
                            .iterations = args->iterations};
   for (int i = 0; i < replica->params.slot_count; i++) optim.slots[i] = replica->params.slots[i];
+  clm__profile_label(replica->device, "optimizer", NULL);
   return replica->optim.optim->enqueue(&replica->optim, &optim);
 }
 

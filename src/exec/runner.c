@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/str.h"
+#include "dev/profile.h"
 #include "exec/parallel_build.h"
 #include "exec/problem.h"
 
@@ -243,6 +244,14 @@ static void fill_args(const clm__runner *runner, int index, const clm__runner_ca
   }
 }
 
+/* A trace names the kernels by their layer and pass. */
+static void label(const clm__runner *runner, int index, clm__pass pass)
+{
+  const clm__net *net = runner->net;
+  clm__profile_label(runner->device, net->graph->layers[net->nodes[index].layer].name,
+                     clm__pass_name(pass));
+}
+
 clm_status clm__runner_forward(clm__runner *runner, const clm__runner_call *call)
 {
   CLM_ASSERT(call->batch >= 1);
@@ -252,6 +261,7 @@ clm_status clm__runner_forward(clm__runner *runner, const clm__runner_call *call
     if (!node->has_pass[CLM__FORWARD]) continue;
     clm__op_args args;
     fill_args(runner, i, call, &args);
+    label(runner, i, CLM__FORWARD);
     CLM_TRY(clm__instance_enqueue(&node->passes[CLM__FORWARD], &args));
   }
   return CLM_OK;
@@ -279,9 +289,11 @@ static clm_status enqueue_backward(clm__runner *runner, int index, const clm__ru
   runner_node *node = &runner->nodes[index];
   clm__op_args args;
   fill_args(runner, index, call, &args);
+  label(runner, index, CLM__BACKWARD_W);
   if (node->has_pass[CLM__BACKWARD_W])
     CLM_TRY(clm__instance_enqueue(&node->passes[CLM__BACKWARD_W], &args));
   if (!node->has_pass[CLM__BACKWARD_X]) return CLM_OK;
+  label(runner, index, CLM__BACKWARD_X);
   CLM_TRY(clm__instance_enqueue(&node->passes[CLM__BACKWARD_X], &args));
   return add_partials(runner, index, call->batch);
 }

@@ -55,6 +55,7 @@ typedef struct host_view {
   const char *host;
   size_t rank; /* among those of the host */
   size_t size;
+  clm__trace *trace;
 } host_view;
 
 /* Fewer devices than ranks: a CPU is split, or shared where it has too few units. */
@@ -83,7 +84,8 @@ static clm_status share_device(const host_view *view, clm__device_choice *choice
 static clm_status open_own(const host_view *view, clm__device **devices, int *opened)
 {
   const clm__device_options options = {.no_cache = view->config->no_kernel_cache != 0,
-                                       .log = view->config->log};
+                                       .log = view->config->log,
+                                       .trace = view->trace};
   const size_t first = view->chosen_count * view->rank / view->size;
   const size_t behind = view->chosen_count * (view->rank + 1) / view->size;
   if (view->chosen_count < view->size) {
@@ -116,15 +118,18 @@ static clm_status open_view(host_view *view, clm__device ***devices, int *device
   return CLM_OK;
 }
 
-static clm_status select_own(const clm_run_config *config, const clm__comm *comm,
-                             clm__device ***devices, int *device_count)
+static clm_status select_own(const clm__device_wish *wish, clm__device ***devices,
+                             int *device_count)
 {
+  const clm_run_config *config = wish->config;
+  const clm__comm *comm = wish->comm;
   clm__device_info *infos = NULL;
   clm__device_choice *chosen = NULL;
   host_view view = {.config = config,
                     .host = clm__comm_get_host(comm, clm__comm_get_rank(comm)),
                     .rank = (size_t)clm__comm_get_local_rank(comm),
-                    .size = (size_t)clm__comm_get_local_size(comm)};
+                    .size = (size_t)clm__comm_get_local_size(comm),
+                    .trace = wish->trace};
   size_t count = 0;
   CLM_TRY(clm__device_list(config->log, &infos, &count));
   clm_status status =
@@ -137,12 +142,12 @@ static clm_status select_own(const clm_run_config *config, const clm__comm *comm
   return status;
 }
 
-clm_status clm__device_choice_open_all(const clm_run_config *config, const clm__comm *comm,
-                                       clm__device ***devices, int *device_count, clm__tune **tune)
+clm_status clm__device_choice_open_all(const clm__device_wish *wish, clm__device ***devices,
+                                       int *device_count, clm__tune **tune)
 {
   clm__tune *opened_tune = NULL;
-  CLM_TRY(clm__tune_open(config->tuning, &opened_tune));
-  const clm_status status = select_own(config, comm, devices, device_count);
+  CLM_TRY(clm__tune_open(wish->config->tuning, &opened_tune));
+  const clm_status status = select_own(wish, devices, device_count);
   if (status != CLM_OK) {
     clm__tune_close(opened_tune);
     return status;

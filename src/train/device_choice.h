@@ -15,9 +15,14 @@ CLM_MUST_CHECK clm_status clm__device_choice_open(const clm_run_config *config,
  * ranks of its host. Fewer CPUs than ranks are split or shared, which is told; GPUs never are. Not
  * collective. *devices is taken by the caller (clm__device_choice_close_all). Errors: NO_DEVICE,
  * USAGE, BAD_DATA. */
-CLM_MUST_CHECK clm_status clm__device_choice_open_all(const clm_run_config *config,
-                                                      const clm__comm *comm, clm__device ***devices,
-                                                      int *device_count, clm__tune **tune);
+typedef struct clm__device_wish {
+  const clm_run_config *config; /* borrowed for the call */
+  const clm__comm *comm;        /* likewise */
+  clm__trace *trace; /* that the devices write; borrowed until they are closed; may be NULL */
+} clm__device_wish;
+CLM_MUST_CHECK clm_status clm__device_choice_open_all(const clm__device_wish *wish,
+                                                      clm__device ***devices, int *device_count,
+                                                      clm__tune **tune);
 /* Takes NULL. */
 void clm__device_choice_close_all(clm__device **devices, int device_count);
 

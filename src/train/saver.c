@@ -8,6 +8,7 @@
 struct clm__saver {
   clm__saver_config config;
   clm__thread thread;
+  int lane; /* of the trace */
   pthread_mutex_t lock;
   pthread_cond_t changed;
   bool is_busy;
@@ -44,9 +45,13 @@ static clm_status write_checkpoint(const clm__saver *saver)
 
 static void write_all(clm__saver *saver)
 {
+  const double traced = clm__trace_begin(saver->config.trace);
   if (saver->to_best)
     note_failure(saver, clm__model_file_write(saver->config.folder->best, &saver->model));
   if (saver->to_checkpoints) note_failure(saver, write_checkpoint(saver));
+  clm__trace_end(
+      saver->config.trace, traced,
+      &(clm__trace_span){.category = "checkpoint", .name = "write file", .lane = saver->lane});
   clm__mem_free(saver->model.extra);
   saver->model.extra = NULL;
 }
@@ -76,6 +81,7 @@ clm_status clm__saver_create(const clm__saver_config *config, clm__saver **saver
   clm__saver *made = NULL;
   CLM_TRY(clm__mem_alloc(1, sizeof *made, &made));
   made->config = *config;
+  made->lane = clm__trace_add_lane(config->trace, "checkpoints");
   (void)pthread_mutex_init(&made->lock, NULL);
   (void)pthread_cond_init(&made->changed, NULL);
   const clm_status status = clm__thread_start(&made->thread, "checkpoints", run, made);

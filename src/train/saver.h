@@ -5,12 +5,14 @@
 #ifndef CLM_TRAIN_SAVER_H
 #define CLM_TRAIN_SAVER_H
 
+#include "sys/trace.h"
 #include "train/checkpoint.h"
 
 typedef struct clm__saver_config {
   const clm__run_folder *folder; /* borrowed until destroyed */
   const clm__model_file *model;  /* borrowed until destroyed */
   int keep;                      /* checkpoints */
+  clm__trace *trace;             /* borrowed until destroyed; NULL: off */
 } clm__saver_config;
 
 typedef struct clm__saver clm__saver;

@@ -13,6 +13,7 @@
 #include "train/order.h"
 #include "train/saver.h"
 #include "train/team.h"
+#include "train/tracing.h"
 
 typedef struct clm__session {
   const clm_train_config *config; /* borrowed */
@@ -35,6 +36,7 @@ typedef struct clm__session {
   double *shares;    /* [replica_count]; NULL: not given */
   int batch_size;    /* global */
   clm__tune *tune;
+  clm__tracing tracing;
   clm__comm *comm; /* of the user's job, else of own_job */
   clm_job *own_job;
   clm__team *team;
@@ -95,6 +97,9 @@ void clm__session_add_callbacks(clm__session *session);
  * Not collective. Errors: NO_MEMORY. */
 CLM_MUST_CHECK clm_status clm__session_begin_saving(clm__session *session);
 void clm__session_end_saving(clm__session *session);
+
+/* Writes the trace, where one is wanted. What cannot be written is a warning. */
+void clm__session_write_trace(clm__session *session);
 
 /* Writes a checkpoint of where the run stands. Errors: IO, on all ranks. */
 CLM_MUST_CHECK clm_status clm__session_save(clm__session *session);

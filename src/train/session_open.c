@@ -88,7 +88,7 @@ static uint64_t digest_settings(const clm_train_config *config)
   char text[1024];
   (void)snprintf(text, sizeof text,
                  "%d %d %" PRIu64 " %d %d %d %g %d %g %s %d %d | %g %" PRIu32
-                 " %d %d %d %d %d %d %d %d | %d %d | %s %d %d",
+                 " %d %d %d %d %d %d %d %d | %d %d | %s %d %d %d",
                  config->run.batch_size, config->epochs, config->seed, config->validate_epochs,
                  config->checkpoint_epochs, config->checkpoint_steps, config->checkpoint_minutes,
                  config->early_stopping_patience, config->early_stopping_delta,
@@ -97,7 +97,7 @@ static uint64_t digest_settings(const clm_train_config *config)
                  data->follow_links, (int)data->split, (int)data->interpolation, (int)data->aspect,
                  data->apply_exif, data->blend_alpha, data->strict, config->image_height,
                  config->image_width, config->shares != NULL ? config->shares : "",
-                 config->batch_per_device, (int)config->wire);
+                 config->batch_per_device, (int)config->wire, config->trace != NULL);
   return clm__hash_text(CLM__HASH_START, text);
 }
 
@@ -239,6 +239,7 @@ static clm_status open_all(clm__session *session)
   CLM_TRY(clm__job_agree(comm, begin(session)));
   CLM_TRY(compare_settings(session));
   CLM_TRY(open_folder(session));
+  CLM_TRY(clm__tracing_begin(&session->tracing, comm, config->trace, config->trace_steps));
   CLM_TRY(clm__session_open_devices(session));
   CLM_TRY(clm__shared_data_open(&config->data, comm, session->log, &session->dataset,
                                 &session->all_count));
@@ -272,5 +273,6 @@ void clm__session_close(clm__session *session)
   clm__run_state_fini(&session->state);
   clm__dataset_close(session->dataset);
   clm__run_folder_fini(&session->folder);
+  clm__tracing_fini(&session->tracing);
   clm_job_close(session->own_job);
 }

@@ -66,6 +66,37 @@ static clm_status place_failure(const clm__session *session, clm_status status)
                            (unsigned long long)session->state.step);
 }
 
+/* Of the trace: when a step began, and how many kernels had been enqueued then. */
+typedef struct traced_step {
+  double begin_seconds;
+  uint64_t kernels;
+} traced_step;
+
+static uint64_t count_kernels(const clm__session *session)
+{
+  uint64_t count = 0;
+  for (int i = 0; i < session->device_count; i++)
+    count += session->devices[i]->counts.kernels_enqueued;
+  return count;
+}
+
+static traced_step begin_traced_step(const clm__session *session)
+{
+  clm__trace_begin_step(session->tracing.trace, session->steps_run + 1);
+  return (traced_step){.begin_seconds = clm__trace_begin(session->tracing.trace),
+                       .kernels = count_kernels(session)};
+}
+
+static void end_traced_step(const clm__session *session, const traced_step *traced)
+{
+  const clm__trace_span span = {.category = "step",
+                                .name = "step",
+                                .unit = "kernels",
+                                .amount = count_kernels(session) - traced->kernels};
+  clm__trace_end(session->tracing.trace, traced->begin_seconds, &span);
+  clm__trace_end_step(session->tracing.trace);
+}
+
 /* One step on the next batch. A batch that could not be loaded goes the same way, as the other
  * ranks must learn of it. */
 static clm_status train_next(clm__session *session, clm__team_result *result)
@@ -77,9 +108,11 @@ static clm_status train_next(clm__session *session, clm__team_result *result)
                            .wants_stop = clm__callbacks_should_stop(&session->callbacks),
                            .learning_rate = optim->learning_rate,
                            .iterations = optim->iterations};
+  const traced_step traced = begin_traced_step(session);
   input.failure = load_next(session, &batch);
   if (input.failure == CLM_OK) input.batch = &batch;
   const clm_status status = clm__team_train(session->team, &input, result);
+  end_traced_step(session, &traced);
   if (input.failure == CLM_OK) clm__loader_release(session->loader, &batch);
   CLM_TRY(status);
   if (!result->is_finite) return refuse_diverged(session);
@@ -340,7 +373,10 @@ clm_status clm_train(const clm_train_config *config, clm_train_result *result)
   *result = (clm_train_result){.best_epoch = -1};
   clm__session session;
   clm_status status = clm__session_open(&session, config, result);
-  if (status == CLM_OK) status = clm__session_run(&session);
+  if (status == CLM_OK) {
+    status = clm__session_run(&session);
+    clm__session_write_trace(&session);
+  }
   /* Sums that are given up while closing leave errors of their own. */
   const clm_error first = *clm_error_last();
   clm__session_close(&session);

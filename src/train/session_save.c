@@ -75,7 +75,8 @@ clm_status clm__session_begin_saving(clm__session *session)
   if (!clm__session_is_first(session)) return CLM_OK;
   const clm__saver_config config = {.folder = &session->folder,
                                     .model = &session->model,
-                                    .keep = session->config->keep_checkpoints};
+                                    .keep = session->config->keep_checkpoints,
+                                    .trace = session->tracing.trace};
   if (session->config->tensorboard)
     CLM_TRY(clm__events_create(&session->folder, session->state.epoch,
                                session->model.optim_state->iterations + 1, &session->events));
@@ -95,10 +96,30 @@ void clm__session_end_saving(clm__session *session)
   if (first.status != CLM_OK) (void)clm__error_raise(&first);
 }
 
+void clm__session_write_trace(clm__session *session)
+{
+  clm__tracing_sums sums = {0};
+  if (session->tracing.trace == NULL) return;
+  /* The error that ends a run outlives those of its trace. */
+  const clm_error first = *clm_error_last();
+  if (clm__tracing_write(&session->tracing, session->comm, &sums) != CLM_OK)
+    forgive_failed_save(session, "the trace");
+  else if (clm__session_is_first(session))
+    clm__log(session->log, CLM_LOG_INFO, "Trace: %s, %llu spans of %d rank%s%s",
+             session->tracing.path, (unsigned long long)sums.spans, sums.ranks,
+             sums.ranks == 1 ? "" : "s", sums.left_out > 0 ? "" : ", complete");
+  if (sums.left_out > 0 && clm__session_is_first(session))
+    clm__log(session->log, CLM_LOG_WARNING,
+             "%llu spans did not fit into the trace; --trace-steps takes fewer steps",
+             (unsigned long long)sums.left_out);
+  if (first.status != CLM_OK) (void)clm__error_raise(&first);
+}
+
 /* Takes a copy of weights and optimizer, which training waits for, and lets it be written. */
 static clm_status save_beside(clm__session *session, bool to_best, bool to_checkpoints)
 {
   const double begin = clm__clock_seconds();
+  const double traced = clm__trace_begin(session->tracing.trace);
   CLM_TRY(clm__session_fetch(session));
   if (to_checkpoints) session->saved_seconds = begin;
   const clm__saver_job job = {
@@ -106,6 +127,8 @@ static clm_status save_beside(clm__session *session, bool to_best, bool to_check
   if (session->saver != NULL && clm__saver_start(session->saver, &job) != CLM_OK)
     forgive_failed_save(session, "a checkpoint");
   const double seconds = clm__clock_seconds() - begin;
+  clm__trace_end(session->tracing.trace, traced,
+                 &(clm__trace_span){.category = "checkpoint", .name = "copy weights"});
   session->result->save_seconds += seconds;
   clm__log(session->log, CLM_LOG_DETAIL, "checkpoint after %llu images: training waited %.1f ms",
            (unsigned long long)session->state.images_seen, 1e3 * seconds);

@@ -61,8 +61,10 @@ static clm_status settle_shares(clm__session *session)
 clm_status clm__session_open_devices(clm__session *session)
 {
   clm__comm *comm = session->comm;
-  const clm_status status = clm__device_choice_open_all(
-      &session->config->run, comm, &session->devices, &session->device_count, &session->tune);
+  const clm__device_wish wish = {
+      .config = &session->config->run, .comm = comm, .trace = session->tracing.trace};
+  const clm_status status =
+      clm__device_choice_open_all(&wish, &session->devices, &session->device_count, &session->tune);
   CLM_TRY(clm__job_agree(comm, status));
   CLM_TRY(clm__team_count_replicas(comm, session->device_count, &session->replica_count));
   CLM_TRY(clm__job_agree(comm, settle_shares(session)));
@@ -93,9 +95,11 @@ static clm_status fill_team(clm__session *session, int batch_max)
 {
   CLM_TRY(clm__team_write_weights(session->team, session->model.weights->values));
   CLM_TRY(clm__team_write_slots(session->team, session->model.optim_state));
-  return clm__data_source_loader(&session->config->data, session->dataset,
-                                 &session->model.graph->input_shape, batch_max, session->log,
-                                 &session->loader);
+  CLM_TRY(clm__data_source_loader(&session->config->data, session->dataset,
+                                  &session->model.graph->input_shape, batch_max, session->log,
+                                  &session->loader));
+  clm__loader_set_trace(session->loader, session->tracing.trace);
+  return CLM_OK;
 }
 
 clm_status clm__session_open_team(clm__session *session)
@@ -122,6 +126,7 @@ clm_status clm__session_open_team(clm__session *session)
                                  .batch_size = session->batch_size,
                                  .largest_batch = largest_batch,
                                  .shares = session->shares,
+                                 .trace = session->tracing.trace,
                                  .wire = config->wire == CLM_WIRE_BF16 ? CLM__WIRE_BF16
                                                                        : CLM__WIRE_F32};
   CLM_TRY(clm__team_create(&team, &session->team));

@@ -57,9 +57,15 @@ static clm_status train_alone(clm__team *team, const clm__team_input *input,
   const clm__replica_update_args update = {.gradient_scale = 1.0F / (float)part.count,
                                            .learning_rate = input->learning_rate,
                                            .iterations = input->iterations};
+  clm__trace *trace = team->config.trace;
+  double traced = clm__trace_begin(trace);
   CLM_TRY(clm__replica_compute(replica, &part));
+  clm__trace_end(trace, traced, &(clm__trace_span){.category = "compute", .name = "enqueue"});
+  traced = clm__trace_begin(trace);
   CLM_TRY(clm__replica_update(replica, &update));
-  return clm__replica_finish(replica, figures);
+  CLM_TRY(clm__replica_finish(replica, figures));
+  clm__trace_end(trace, traced, &(clm__trace_span){.category = "compute", .name = "finish"});
+  return CLM_OK;
 }
 
 clm_status clm__team_train(clm__team *team, const clm__team_input *input, clm__team_result *result)

@@ -25,6 +25,7 @@ typedef struct clm__team_config {
   const double *shares;        /* [replicas of the job], relative; NULL: equal for devices of one
                                   kind, measured where kinds differ. The same on all ranks */
   clm__wire wire;              /* between ranks */
+  clm__trace *trace;           /* borrowed until destroyed; NULL: off */
 } clm__team_config;
 
 typedef struct clm__team clm__team;

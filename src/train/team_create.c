@@ -140,6 +140,11 @@ static clm_status make_members(clm__team *team)
   CLM_TRY(clm__mem_alloc((size_t)config->device_count, sizeof *team->members, &team->members));
   for (int i = 0; i < config->device_count; i++)
     team->members[i] = (team_member){.team = team, .index = i, .device = config->devices[i]};
+  for (int i = 1; i < config->device_count; i++) {
+    char name[32];
+    (void)snprintf(name, sizeof name, "replica %d", i);
+    team->members[i].lane = clm__trace_add_lane(config->trace, name);
+  }
   return CLM_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "base/num.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Floats. Smaller parts cost more messages than they hide, larger ones hide less. */
@@ -73,9 +74,12 @@ static clm_status make_bucket(clm__team *team, int index)
   const clm__gradient_part *place = &team->members[0].places[index];
   team_part *part = &team->parts[index];
   *part = (team_part){.sum = place->target, .count = place->count, .state = PART_DONE};
+  (void)snprintf(part->name, sizeof part->name, "all-reduce %d", index);
   const clm__bucket_config bucket = {.values = part->sum,
                                      .count = part->count + (is_last ? FIGURE_COUNT : 0),
-                                     .wire = is_last ? CLM__WIRE_F32 : team->config.wire};
+                                     .wire = is_last ? CLM__WIRE_F32 : team->config.wire,
+                                     .trace = team->config.trace,
+                                     .name = part->name};
   return clm__bucket_create(team->comm, &bucket, &part->bucket);
 }
 

@@ -30,6 +30,7 @@ struct team_member {
   bool has_failed;   /* before its last gradient */
   clm_error failure; /* status CLM_OK where there was none */
   double begin_seconds;
+  int lane; /* of the trace */
 
   /* Since the team was created: */
   double busy_seconds; /* from the start of a step to its last gradient */
@@ -67,6 +68,7 @@ typedef struct team_part {
   clm__bucket *bucket;
   int arrived; /* replicas of this rank */
   part_state state;
+  char name[24]; /* in a trace */
 } team_part;
 
 struct clm__team {

@@ -139,26 +139,40 @@ static void await_sum(clm__team *team, team_member *member, int index)
   (void)pthread_mutex_unlock(&team->lock);
 }
 
+static void end_span(const clm__team *team, const team_member *member, double begin,
+                     const char *category, const char *name)
+{
+  clm__trace_end(team->config.trace, begin,
+                 &(clm__trace_span){.category = category, .name = name, .lane = member->lane});
+}
+
 static clm_status update(clm__team *team, team_member *member)
 {
   const clm__replica_update_args args = {.gradient_scale = 1.0F / (float)team->total.count,
                                          .learning_rate = team->input->learning_rate,
                                          .iterations = team->input->iterations};
+  const double traced = clm__trace_begin(team->config.trace);
   if (!has_link_failed(team) && team->updates) CLM_TRY(clm__replica_update(member->replica, &args));
-  return clm__replica_finish(member->replica, &member->figures);
+  CLM_TRY(clm__replica_finish(member->replica, &member->figures));
+  end_span(team, member, traced, "optimizer", "update");
+  return CLM_OK;
 }
 
 static clm_status step_member(clm__team *team, team_member *member)
 {
+  double traced = clm__trace_begin(team->config.trace);
   clm_status status = bring_gradients(team, member);
+  end_span(team, member, traced, "compute", "gradients");
   clm_error failure = {.status = CLM_OK};
   if (status != CLM_OK) failure = *clm_error_last();
   const double begin = clm__clock_seconds();
+  traced = clm__trace_begin(team->config.trace);
   for (int i = 0; i < team->part_count; i++) {
     await_sum(team, member, i);
     if (status == CLM_OK && !has_link_failed(team))
       status = clm__replica_write_part(member->replica, i, team->parts[i].sum);
   }
+  end_span(team, member, traced, "reduce", "wait for sums");
   if (member->index == 0) team->exposed_seconds += clm__clock_seconds() - begin;
   if (!member->has_failed) {
     CLM_TRY(status);

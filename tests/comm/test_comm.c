@@ -1,4 +1,5 @@
 /* ctest: ranks=1,2,3 timeout=60 */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "comm/comm.h"
+#include "comm/pair.h"
 #include "job.h"
 
 static void every_rank_knows_who_it_is(void **state)
@@ -136,6 +137,38 @@ static void the_worst_outcome_wins_and_the_lowest_rank_speaks(void **state)
   expect_words_of(0, "words of 0");
 }
 
+/* The ranks are on one machine, whose clock they share. */
+static void ranks_learn_what_rank_0s_clock_is_ahead(void **state)
+{
+  (void)state;
+  clm__comm *const comm = get_job();
+  clm__clock_offset offset = {.seconds = 7.0};
+  assert_int_equal(clm__pair_compare_clocks(comm, &offset), CLM_OK);
+  assert_true(fabs(offset.seconds) <= offset.error_seconds + 1e-6);
+  assert_true(offset.error_seconds < 1.0);
+  if (clm__comm_get_rank(comm) == 0) assert_true(offset.error_seconds == 0.0);
+  if (clm__comm_get_rank(comm) > 0) assert_true(offset.error_seconds > 0.0);
+}
+
+static void bytes_of_a_rank_come_to_rank_0(void **state)
+{
+  (void)state;
+  clm__comm *const comm = get_job();
+  const int own = clm__comm_get_rank(comm);
+  const size_t size_bytes = ((size_t)16 << 20) + 1;
+  unsigned char *bytes = NULL;
+  assert_int_equal(clm__mem_alloc(size_bytes, 1, &bytes), CLM_OK);
+  for (int from = 1; from < clm__comm_get_size(comm); from++) {
+    if (own != 0 && own != from) continue;
+    bytes[0] = bytes[size_bytes - 1] = (unsigned char)own;
+    assert_int_equal(clm__pair_send(comm, from, bytes, size_bytes), CLM_OK);
+    assert_int_equal(bytes[0], from);
+    assert_int_equal(bytes[size_bytes - 1], from);
+    assert_int_equal(clm__pair_send(comm, from, bytes, 0), CLM_OK);
+  }
+  clm__mem_free(bytes);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -145,6 +178,8 @@ int main(void)
       cmocka_unit_test(broadcast_brings_the_bytes_of_rank_0),
       cmocka_unit_test(all_agree_where_all_are_well),
       cmocka_unit_test(all_learn_of_the_one_that_failed),
+      cmocka_unit_test(ranks_learn_what_rank_0s_clock_is_ahead),
+      cmocka_unit_test(bytes_of_a_rank_come_to_rank_0),
       cmocka_unit_test(the_worst_outcome_wins_and_the_lowest_rank_speaks),
   };
   return cmocka_run_group_tests(tests, open_job, close_job);

@@ -207,6 +207,23 @@ static void a_step_allocates_nothing_and_waits_once(void **state)
   troupe_free(&all);
 }
 
+static void a_traced_step_allocates_nothing_and_shows_every_kernel(void **state)
+{
+  (void)state;
+  troupe plain = make(1, 2), all = make(1, 2);
+  all.traces = true;
+  troupe_run(&plain, &options);
+  troupe_run(&all, &options);
+  assert_int_equal(all.allocations, 0);
+  assert_int_equal(all.buffers, 0);
+  assert_int_equal(all.finishes, 2 * (TROUPE_STEPS - 1));
+  assert_true(all.kernels > 0);
+  assert_int_equal(all.kernel_spans, all.kernels);
+  assert_memory_equal(all.weights, plain.weights, all.weight_count * sizeof(float));
+  troupe_free(&plain);
+  troupe_free(&all);
+}
+
 static void a_loss_that_is_no_number_stops_all_updates(void **state)
 {
   (void)state;
@@ -293,22 +310,24 @@ static void moving_averages_are_those_of_all_images(void **state)
 int main(int argc, char **argv)
 {
   options = test_options_read(argc, argv);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(two_devices),
-                                     cmocka_unit_test(three_devices),
-                                     cmocka_unit_test(unequal_shares),
-                                     cmocka_unit_test(two_ranks),
-                                     cmocka_unit_test(three_ranks),
-                                     cmocka_unit_test(two_ranks_of_two_devices),
-                                     cmocka_unit_test(devices_of_two_kinds),
-                                     cmocka_unit_test(fewer_images_than_replicas),
-                                     cmocka_unit_test(golden_losses),
-                                     cmocka_unit_test(half_the_bytes_come_close),
-                                     cmocka_unit_test(the_same_bits_twice),
-                                     cmocka_unit_test(a_step_allocates_nothing_and_waits_once),
-                                     cmocka_unit_test(moving_averages_are_those_of_all_images),
-                                     cmocka_unit_test(a_loss_that_is_no_number_stops_all_updates),
-                                     cmocka_unit_test(one_rank_asked_to_stop_is_heard_by_all),
-                                     cmocka_unit_test(a_rank_without_its_batch_ends_all),
-                                     cmocka_unit_test(a_device_that_fails_is_named_by_all)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(two_devices),
+      cmocka_unit_test(three_devices),
+      cmocka_unit_test(unequal_shares),
+      cmocka_unit_test(two_ranks),
+      cmocka_unit_test(three_ranks),
+      cmocka_unit_test(two_ranks_of_two_devices),
+      cmocka_unit_test(devices_of_two_kinds),
+      cmocka_unit_test(fewer_images_than_replicas),
+      cmocka_unit_test(golden_losses),
+      cmocka_unit_test(half_the_bytes_come_close),
+      cmocka_unit_test(the_same_bits_twice),
+      cmocka_unit_test(a_step_allocates_nothing_and_waits_once),
+      cmocka_unit_test(a_traced_step_allocates_nothing_and_shows_every_kernel),
+      cmocka_unit_test(moving_averages_are_those_of_all_images),
+      cmocka_unit_test(a_loss_that_is_no_number_stops_all_updates),
+      cmocka_unit_test(one_rank_asked_to_stop_is_heard_by_all),
+      cmocka_unit_test(a_rank_without_its_batch_ends_all),
+      cmocka_unit_test(a_device_that_fails_is_named_by_all)};
   return cmocka_run_group_tests(tests, run_lone, free_lone);
 }

@@ -27,20 +27,24 @@ typedef struct player {
   clm__device *devices[8];
   clm__model_file model;
   clm__team *team;
+  clm__trace *trace; /* NULL: none */
 } player;
 
 static clm_status open_devices(player *self)
 {
   const troupe *all = self->on->all;
+  const clm__trace_config traced = {
+      .first_step = 1, .last_step = TROUPE_STEPS, .span_max = 1U << 14};
   const int parts = all->ranks * all->devices;
   const bool splits =
       self->on->info->kind == CLM__DEVICE_CPU && self->on->info->compute_units >= parts;
+  if (all->traces) CLM_TRY(clm__trace_create(&traced, &self->trace));
   for (int i = 0; i < all->devices; i++) {
     const int place = self->rank * all->devices + i;
     const bool is_whole = !splits || (all->mixed && place == 0);
     const clm__device_choice choice = {.part = is_whole ? 0 : place,
                                        .part_count = is_whole ? 1 : parts};
-    const clm__device_options options = {0};
+    const clm__device_options options = {.trace = self->trace};
     CLM_TRY(clm__device_open(self->on->info, &choice, &options, &self->devices[i]));
   }
   return CLM_OK;
@@ -102,7 +106,8 @@ static clm_status open_team(player *self, clm__comm *comm)
       .batch_size = all->batch,
       .largest_batch = (size_t)all->batch,
       .shares = all->shares,
-      .wire = all->wire};
+      .wire = all->wire,
+      .trace = self->trace};
   CLM_TRY(clm__team_create(&config, &self->team));
   return clm__team_write_weights(self->team, self->model.weights->values);
 }
@@ -136,13 +141,18 @@ static clm_status train_step(player *self, int step)
     input.batch = NULL;
     input.failure = fail_to_load();
   }
-  return clm__team_train(self->team, &input, &self->on->results[self->rank][step]);
+  clm__trace_begin_step(self->trace, (uint64_t)step + 1);
+  const clm_status status =
+      clm__team_train(self->team, &input, &self->on->results[self->rank][step]);
+  clm__trace_end_step(self->trace);
+  return status;
 }
 
 typedef struct counts {
   uint64_t allocations;
   uint64_t buffers;
   uint64_t finishes;
+  uint64_t kernels;
 } counts;
 
 static counts count_now(const player *self)
@@ -150,15 +160,26 @@ static counts count_now(const player *self)
   counts now = {.allocations = clm__mem_get_counts().allocations};
   for (int i = 0; i < self->on->all->devices; i++) {
     now.buffers += atomic_load(&self->devices[i]->counts.buffers_created);
+    now.kernels += atomic_load(&self->devices[i]->counts.kernels_enqueued);
     now.finishes += atomic_load(&self->devices[i]->counts.finishes);
   }
   return now;
+}
+
+static uint64_t count_kernel_spans(const clm__trace *trace)
+{
+  uint64_t count = 0;
+  if (trace == NULL) return 0;
+  for (size_t i = 0; i < clm__trace_get_counts(trace).spans; i++)
+    count += strcmp(clm__trace_get_span(trace, i)->category, "kernel") == 0;
+  return count;
 }
 
 static clm_status train(player *self)
 {
   troupe *all = self->on->all;
   counts before = {0};
+  const counts begin = count_now(self);
   for (int step = 0; step < all->steps; step++) {
     if (step == 1) before = count_now(self);
     CLM_TRY(train_step(self, step));
@@ -168,6 +189,8 @@ static clm_status train(player *self)
   all->allocations = after.allocations - before.allocations;
   all->buffers = after.buffers - before.buffers;
   all->finishes = after.finishes - before.finishes;
+  all->kernels = after.kernels - begin.kernels;
+  all->kernel_spans = count_kernel_spans(self->trace);
   return CLM_OK;
 }
 
@@ -207,6 +230,7 @@ static bool run_rank(clm__comm *comm, world *where)
   clm__team_destroy(self.team);
   clm__model_file_fini(&self.model);
   for (int i = 0; i < on->all->devices; i++) clm__device_close(self.devices[i]);
+  clm__trace_destroy(self.trace);
   return true;
 }
 

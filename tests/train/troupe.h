@@ -23,6 +23,7 @@ typedef struct troupe {
   int stop_step;    /* from 1: the last rank is asked to stop */
   int missing_step; /* from 1: the last rank has no batch */
   int evaluate;     /* images to evaluate behind the last step */
+  bool traces;      /* each rank has a trace of its steps */
 
   /* What came of it, the same on every rank. */
   clm__team_result results[TROUPE_STEPS];
@@ -34,6 +35,8 @@ typedef struct troupe {
   uint64_t allocations;          /* in the steps behind the first one, of one rank alone */
   uint64_t buffers;
   uint64_t finishes;
+  uint64_t kernels;      /* enqueued in all steps of one rank alone */
+  uint64_t kernel_spans; /* of its trace */
 } troupe;
 
 /* Runs it. Fails the test where ranks disagree. */
