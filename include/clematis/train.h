@@ -141,6 +141,7 @@ typedef struct clm_train_config {
   double checkpoint_minutes;   /* 0: also where the last one is so old */
   int keep_checkpoints;        /* 3 */
   int tensorboard;             /* 1: event files in out_folder/tensorboard */
+  int tensorboard_histograms;  /* 1: there also a histogram of each weight after each epoch */
   int tensorboard_steps;       /* 0: there also running figures every so many steps */
   const char *trace;           /* a file for what ran when on all ranks; NULL: none */
   const char *trace_steps;     /* "FIRST-LAST", counted from the call; NULL: "1-100" */

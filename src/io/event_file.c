@@ -109,25 +109,80 @@ clm_status clm__event_file_add_start(clm__event_file *file, int64_t step)
   return add_record(&file->pending, &event);
 }
 
-clm_status clm__event_file_add_scalar(clm__event_file *file, int64_t step, const char *tag,
-                                      double value)
+/* Adds a value of a step; its tag is put in here. */
+static clm_status add_value(clm__event_file *file, int64_t step, const char *tag,
+                            Clm__Tb__Value *value)
 {
   /* protobuf-c's texts are not const, though it only reads them. */
-  char *name = NULL;
-  CLM_TRY(clm__mem_copy_text(tag, &name));
-  Clm__Tb__Value point = CLM__TB__VALUE__INIT;
-  point.tag = name;
-  point.content_case = CLM__TB__VALUE__CONTENT_SIMPLE_VALUE;
-  point.simple_value = (float)value;
-  Clm__Tb__Value *points[] = {&point};
+  CLM_TRY(clm__mem_copy_text(tag, &value->tag));
   Clm__Tb__Summary summary = CLM__TB__SUMMARY__INIT;
   summary.n_value = 1;
-  summary.value = points;
+  summary.value = &value;
   Clm__Tb__Event event = make_event(step);
   event.what_case = CLM__TB__EVENT__WHAT_SUMMARY;
   event.summary = &summary;
   const clm_status status = add_record(&file->pending, &event);
-  clm__mem_free(name);
+  clm__mem_free(value->tag);
+  return status;
+}
+
+clm_status clm__event_file_add_scalar(clm__event_file *file, int64_t step, const char *tag,
+                                      double value)
+{
+  Clm__Tb__Value point = CLM__TB__VALUE__INIT;
+  point.content_case = CLM__TB__VALUE__CONTENT_SIMPLE_VALUE;
+  point.simple_value = (float)value;
+  return add_value(file, step, tag, &point);
+}
+
+static void put_double(uint8_t *to, double value)
+{
+  uint64_t bits = 0;
+  memcpy(&bits, &value, sizeof bits);
+  put_little_endian(to, bits, sizeof bits);
+}
+
+/* The buckets as the content of a tensor [count,3]. Taken by the caller. */
+static clm_status pack_buckets(const clm__event_bucket *buckets, size_t count, uint8_t **content)
+{
+  CLM_TRY(clm__mem_alloc(count, sizeof *buckets, content));
+  for (size_t i = 0; i < count; i++) {
+    uint8_t *at = *content + i * 3 * sizeof(double);
+    put_double(at, buckets[i].left);
+    put_double(at + sizeof(double), buckets[i].right);
+    put_double(at + 2 * sizeof(double), buckets[i].count);
+  }
+  return CLM_OK;
+}
+
+clm_status clm__event_file_add_histogram(clm__event_file *file, int64_t step, const char *tag,
+                                         const clm__event_bucket *buckets, size_t count)
+{
+  char plugin_name[] = "histograms";
+  Clm__Tb__TensorShape__Dim rows = CLM__TB__TENSOR_SHAPE__DIM__INIT;
+  Clm__Tb__TensorShape__Dim columns = CLM__TB__TENSOR_SHAPE__DIM__INIT;
+  Clm__Tb__TensorShape__Dim *dims[] = {&rows, &columns};
+  Clm__Tb__TensorShape shape = CLM__TB__TENSOR_SHAPE__INIT;
+  Clm__Tb__Tensor tensor = CLM__TB__TENSOR__INIT;
+  Clm__Tb__Metadata__PluginData plugin = CLM__TB__METADATA__PLUGIN_DATA__INIT;
+  Clm__Tb__Metadata metadata = CLM__TB__METADATA__INIT;
+  Clm__Tb__Value value = CLM__TB__VALUE__INIT;
+  rows.size = (int64_t)count;
+  columns.size = 3;
+  shape.n_dim = 2;
+  shape.dim = dims;
+  tensor.dtype = CLM__TB__TENSOR__TYPE__DOUBLE;
+  tensor.tensor_shape = &shape;
+  tensor.tensor_content.len = count * sizeof *buckets;
+  CLM_TRY(pack_buckets(buckets, count, &tensor.tensor_content.data));
+  plugin.plugin_name = plugin_name;
+  metadata.plugin_data = &plugin;
+  metadata.data_class = CLM__TB__METADATA__DATA_CLASS__TENSOR;
+  value.content_case = CLM__TB__VALUE__CONTENT_TENSOR;
+  value.tensor = &tensor;
+  value.metadata = &metadata;
+  const clm_status status = add_value(file, step, tag, &value);
+  clm__mem_free(tensor.tensor_content.data);
   return status;
 }
 

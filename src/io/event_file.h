@@ -24,6 +24,18 @@ CLM_MUST_CHECK clm_status clm__event_file_add_start(clm__event_file *file, int64
 CLM_MUST_CHECK clm_status clm__event_file_add_scalar(clm__event_file *file, int64_t step,
                                                      const char *tag, double value);
 
+/* A part of a histogram. */
+typedef struct clm__event_bucket {
+  double left;
+  double right;
+  double count;
+} clm__event_bucket;
+/* A histogram. Errors: NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__event_file_add_histogram(clm__event_file *file, int64_t step,
+                                                        const char *tag,
+                                                        const clm__event_bucket *buckets,
+                                                        size_t count);
+
 /* Writes what was added since. After a failure the file is left as it is, and the next flush begins
  * another one with what could not be written. Errors: IO, NO_MEMORY. */
 CLM_MUST_CHECK clm_status clm__event_file_flush(clm__event_file *file);

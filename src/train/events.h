@@ -5,7 +5,9 @@
 #define CLM_TRAIN_EVENTS_H
 
 #include "clematis/train.h"
+#include "graph/weights.h"
 #include "train/run_folder.h"
+#include "train/team.h"
 
 typedef struct clm__events clm__events;
 
@@ -18,6 +20,13 @@ void clm__events_destroy(clm__events *events);
 
 /* The figures of a finished epoch. Errors: NO_MEMORY. */
 CLM_MUST_CHECK clm_status clm__events_add_epoch(clm__events *events, const clm_epoch_info *info);
+/* What each of several devices is worth, rows[count]. Errors: NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__events_add_devices(clm__events *events, int epoch,
+                                                  const clm__team_row *rows, int count);
+/* A histogram of each weight. Errors: NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__events_add_weights(clm__events *events, int epoch,
+                                                  const clm__graph *graph,
+                                                  const clm__weights *weights);
 /* Running means after a step. Errors: NO_MEMORY. */
 CLM_MUST_CHECK clm_status clm__events_add_step(clm__events *events, int64_t step,
                                                const clm_figures *figures);

@@ -170,12 +170,40 @@ static clm_status write_history(void *user, const clm_epoch_info *info)
   return CLM_OK;
 }
 
+/* What the devices are worth, of all ranks; rank 0 writes it. */
+static clm_status add_device_events(clm__session *session, int epoch, clm_status *written)
+{
+  const int count = session->replica_count;
+  clm__team_row *rows = NULL;
+  if (count == 1) return CLM_OK;
+  CLM_TRY(clm__job_agree(session->comm, clm__mem_alloc((size_t)count, sizeof *rows, &rows)));
+  const clm_status status = clm__team_report(session->team, rows);
+  if (status == CLM_OK && session->events != NULL)
+    *written = clm__events_add_devices(session->events, epoch, rows, count);
+  clm__mem_free(rows);
+  return status;
+}
+
+static clm_status add_weight_events(clm__session *session, int epoch, clm_status *written)
+{
+  if (!session->config->tensorboard_histograms) return CLM_OK;
+  CLM_TRY(clm__session_fetch(session));
+  if (session->events != NULL && *written == CLM_OK)
+    *written = clm__events_add_weights(session->events, epoch, session->model.graph,
+                                       session->model.weights);
+  return CLM_OK;
+}
+
 static clm_status add_epoch_events(void *user, const clm_epoch_info *info)
 {
   clm__session *session = user;
+  if (!session->config->tensorboard) return CLM_OK;
+  clm_status written = CLM_OK;
+  CLM_TRY(add_device_events(session, info->epoch, &written));
+  CLM_TRY(add_weight_events(session, info->epoch, &written));
   if (session->events == NULL) return CLM_OK;
-  if (clm__events_add_epoch(session->events, info) != CLM_OK)
-    forgive_failed_save(session, "TensorBoard's events of an epoch");
+  if (written == CLM_OK) written = clm__events_add_epoch(session->events, info);
+  if (written != CLM_OK) forgive_failed_save(session, "TensorBoard's events of an epoch");
   flush_events(session);
   return CLM_OK;
 }

@@ -85,6 +85,35 @@ static void what_was_added_comes_back(void **state)
   remove_folder(folder);
 }
 
+static void a_histogram_is_a_tensor_of_buckets(void **state)
+{
+  (void)state;
+  const clm__event_bucket buckets[] = {{-1.0, 0.5, 7.0}, {0.5, 2.0, 1.0}};
+  char *folder = make_folder();
+  clm__event_file *file = NULL;
+  assert_int_equal(clm__event_file_create(folder, &file), CLM_OK);
+  assert_int_equal(clm__event_file_add_histogram(file, 4, "a/kernel/histogram", buckets, 2),
+                   CLM_OK);
+  assert_int_equal(clm__event_file_flush(file), CLM_OK);
+  clm__event_file_destroy(file);
+  decoded read = read_events(folder, 0);
+  assert_int_equal(read.count, 2);
+  assert_true(read.events[1]->step == 4);
+  const Clm__Tb__Value *value = read.events[1]->summary->value[0];
+  assert_string_equal(value->tag, "a/kernel/histogram");
+  assert_string_equal(value->metadata->plugin_data->plugin_name, "histograms");
+  assert_int_equal(value->tensor->dtype, CLM__TB__TENSOR__TYPE__DOUBLE);
+  assert_int_equal(value->tensor->tensor_shape->n_dim, 2);
+  assert_true(value->tensor->tensor_shape->dim[0]->size == 2);
+  assert_true(value->tensor->tensor_shape->dim[1]->size == 3);
+  assert_int_equal(value->tensor->tensor_content.len, sizeof buckets);
+  /* Little endian: -1.0 is bf f0 00 ... from its last byte on. */
+  assert_int_equal(value->tensor->tensor_content.data[7], 0xbf);
+  assert_int_equal(value->tensor->tensor_content.data[6], 0xf0);
+  forget(&read);
+  remove_folder(folder);
+}
+
 /* Also where the clock was set back since. */
 static void another_file_sorts_behind(void **state)
 {
@@ -180,6 +209,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(checksums_are_those_of_the_standard, leaves_nothing),
       cmocka_unit_test_teardown(what_was_added_comes_back, leaves_nothing),
+      cmocka_unit_test_teardown(a_histogram_is_a_tensor_of_buckets, leaves_nothing),
       cmocka_unit_test_teardown(another_file_sorts_behind, leaves_nothing),
       cmocka_unit_test_teardown(a_failed_write_begins_another_file, leaves_nothing),
       cmocka_unit_test_teardown(a_folder_that_cannot_be_made_is_an_error, leaves_nothing)};
