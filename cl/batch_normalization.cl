@@ -3,10 +3,11 @@
 // Statistics of a batch come in two stages. The rows are cut into `splits` parts of `part_rows`, of
 // which the last may be shorter. A part gives the sum of its x and the sum of squared deviations
 // from its own mean, which stays exact where the mean is far from zero. The parts are joined in
-// order, so sums have a fixed order; a reduction over several devices would stand in between.
+// order, so sums have a fixed order. Where the replicas of a job join their figures, *_join puts
+// those of this one in place of the first part, and what follows reads those of all there.
 //
-// Grid: statistics and sums CHANNELS by splits, finish and coefficients CHANNELS, apply CHANNELS by
-// rows; no local memory, any group.
+// Grid: statistics and sums CHANNELS by splits, join, finish and coefficients CHANNELS, apply
+// CHANNELS by rows; no local memory, any group.
 // x, y, dx, dy [rows,CHANNELS]; gamma, beta and moving statistics [CHANNELS];
 // saved [2,CHANNELS]: mean, 1 / sqrt(variance + epsilon);
 // workspace: coefficients [3,CHANNELS], then parts [splits,2,CHANNELS].
@@ -74,16 +75,10 @@ kernel void batch_normalization_fwd_statistics_plain(global float *restrict work
   parts[CHANNELS + channel] = squares;
 }
 
-// Joins the parts into mean and variance, and moves the moving ones.
-kernel void batch_normalization_fwd_finish(global float *restrict saved,
-                                           global float *restrict moving_mean,
-                                           global float *restrict moving_variance,
-                                           global const float *restrict workspace, int rows,
-                                           int splits, int part_rows, float epsilon,
-                                           float momentum, float rest)
+// Joins the parts into mean and variance.
+inline float2 join_statistics(global const float *workspace, int rows, int splits, int part_rows,
+                              int channel)
 {
-  const int channel = (int)get_global_id(0);
-  if (channel >= CHANNELS) return;
   global const float *parts = workspace + COEFFICIENTS * CHANNELS + channel;
   float sum = 0.0f;
   for (int split = 0; split < splits; split++) sum += parts[(size_t)split * 2 * CHANNELS];
@@ -94,11 +89,41 @@ kernel void batch_normalization_fwd_finish(global float *restrict saved,
     const float apart = parts[(size_t)split * 2 * CHANNELS] / count - mean;
     squares += fma(apart * apart, count, parts[((size_t)split * 2 + 1) * CHANNELS]);
   }
-  const float variance = squares / (float)rows;
-  saved[channel] = mean;
-  saved[CHANNELS + channel] = 1.0f / sqrt(variance + epsilon);
-  moving_mean[channel] = moving_mean[channel] * momentum + mean * rest;
-  moving_variance[channel] = moving_variance[channel] * momentum + variance * rest;
+  return (float2)(mean, squares / (float)rows);
+}
+
+// Puts two figures in place of the first part.
+inline void put_joint(global float *workspace, int channel, float2 figures)
+{
+  workspace[COEFFICIENTS * CHANNELS + channel] = figures.x;
+  workspace[(COEFFICIENTS + 1) * CHANNELS + channel] = figures.y;
+}
+
+// Mean and variance of this replica's images for the other replicas.
+kernel void batch_normalization_fwd_join(global float *workspace, int rows, int splits,
+                                         int part_rows)
+{
+  const int channel = (int)get_global_id(0);
+  if (channel >= CHANNELS) return;
+  put_joint(workspace, channel, join_statistics(workspace, rows, splits, part_rows, channel));
+}
+
+// Joins the parts, and moves the moving statistics. Mean and variance that are known already are
+// one part of one row.
+kernel void batch_normalization_fwd_finish(global float *restrict saved,
+                                           global float *restrict moving_mean,
+                                           global float *restrict moving_variance,
+                                           global const float *restrict workspace, int rows,
+                                           int splits, int part_rows, float epsilon,
+                                           float momentum, float rest)
+{
+  const int channel = (int)get_global_id(0);
+  if (channel >= CHANNELS) return;
+  const float2 batch = join_statistics(workspace, rows, splits, part_rows, channel);
+  saved[channel] = batch.x;
+  saved[CHANNELS + channel] = 1.0f / sqrt(batch.y + epsilon);
+  moving_mean[channel] = moving_mean[channel] * momentum + batch.x * rest;
+  moving_variance[channel] = moving_variance[channel] * momentum + batch.y * rest;
 }
 
 // Writes a and b.
@@ -195,13 +220,34 @@ kernel void batch_normalization_bwd_w_finish(global float *restrict dgamma,
 #endif
 }
 
-// Writes a, b and c of dx = a dz + b (x - mean) + c. The sums are those of dgamma and dbeta where
-// both are given, else they are joined from the parts.
+// The sums of dz and of dz * (x - mean) * factor: dbeta and dgamma, which has the factor in it,
+// where both are given, else they are joined from the parts.
+inline float2 normalized_sums(global const float *workspace, global const float *dgamma,
+                              global const float *dbeta, int splits, float factor, int channel)
+{
+  if (dgamma != 0 && dbeta != 0) return (float2)(dbeta[channel], dgamma[channel]);
+  return join_sums(workspace, splits, channel) * (float2)(1.0f, factor);
+}
+
+// The sums over this replica's images for the other replicas.
+kernel void batch_normalization_bwd_x_join(global float *workspace,
+                                           global const float *restrict dgamma,
+                                           global const float *restrict dbeta,
+                                           global const float *restrict saved, int splits)
+{
+  const int channel = (int)get_global_id(0);
+  if (channel >= CHANNELS) return;
+  put_joint(workspace, channel,
+            normalized_sums(workspace, dgamma, dbeta, splits, saved[CHANNELS + channel], channel));
+}
+
+// Writes a, b and c of dx = a dz + b (x - mean) + c. Sums that the replicas have joined are one
+// part that has the factor in it.
 kernel void batch_normalization_bwd_x_coefficients(
     global float *workspace, global const float *restrict dgamma,
     global const float *restrict dbeta, global const float *restrict saved,
     global const float *restrict moving_mean, global const float *restrict moving_variance,
-    global const float *restrict gamma, int rows, int splits, float epsilon)
+    global const float *restrict gamma, float rows, int splits, int is_joint, float epsilon)
 {
   const int channel = (int)get_global_id(0);
   if (channel >= CHANNELS) return;
@@ -212,13 +258,10 @@ kernel void batch_normalization_bwd_x_coefficients(
   a *= gamma[channel];
 #endif
 #if BATCH
-  float2 sums;
-  if (dgamma != 0 && dbeta != 0)
-    sums = (float2)(dbeta[channel], dgamma[channel]);
-  else
-    sums = join_sums(workspace, splits, channel) * (float2)(1.0f, inverse);
-  workspace[CHANNELS + channel] = -a * inverse * sums.y / (float)rows;
-  workspace[2 * CHANNELS + channel] = -a * sums.x / (float)rows;
+  const float factor = is_joint ? 1.0f : inverse;
+  const float2 sums = normalized_sums(workspace, dgamma, dbeta, splits, factor, channel);
+  workspace[CHANNELS + channel] = -a * inverse * sums.y / rows;
+  workspace[2 * CHANNELS + channel] = -a * sums.x / rows;
 #endif
   workspace[channel] = a;
 }

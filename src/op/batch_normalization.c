@@ -107,6 +107,12 @@ static clm_status infer(void *attributes, const clm__shape *inputs, int input_co
   return CLM_OK;
 }
 
+static bool is_synchronized(const void *attributes)
+{
+  const clm__batch_normalization_attributes *normalization = attributes;
+  return normalization->synchronized;
+}
+
 static bool merge(const void *producer_attributes, const void *consumer_attributes,
                   const clm__shape *producer_inputs, void *fused_attributes)
 {
@@ -137,5 +143,6 @@ const clm__op clm__op_batch_normalization = {.name = "batch_normalization",
                                              .inputs_most = 1,
                                              .trains_apart = true,
                                              .infer = infer,
+                                             .is_synchronized = is_synchronized,
                                              .fusions = fusions,
                                              .variants = variants};

@@ -14,7 +14,7 @@ typedef struct clm__batch_normalization_attributes {
   clm__initializer gamma_initializer;
   clm__initializer moving_mean_initializer;
   clm__initializer moving_variance_initializer;
-  bool synchronized;        /* kept for files: statistics are a replica's own */
+  bool synchronized;        /* statistics are those of all replicas of a job */
   clm__activation epilogue; /* applied by the kernels; set by fusion */
 } clm__batch_normalization_attributes;
 

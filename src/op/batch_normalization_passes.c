@@ -18,6 +18,7 @@ typedef struct layout {
   bool batch; /* statistics of the batch, else the moving ones */
   bool cpu;
   size_t channels;
+  size_t image_rows;
   size_t rows; /* of all images */
 } layout;
 
@@ -33,12 +34,14 @@ static layout layout_of(const clm__instance *instance, int batch)
   const clm__shape *input = &problem->inputs[0];
   const clm__batch_normalization_attributes *attributes = problem->attributes;
   const size_t channels = (size_t)input->dims[input->rank - 1];
+  const size_t image_rows = clm__shape_elements(input) / channels;
   return (layout){.attributes = attributes,
                   .params = clm__batch_normalization_params_of(attributes),
                   .batch = problem->training && !problem->frozen,
                   .cpu = instance->variant == &clm__batch_normalization_cpu,
                   .channels = channels,
-                  .rows = clm__shape_elements(input) / channels * (size_t)batch};
+                  .image_rows = image_rows,
+                  .rows = image_rows * (size_t)batch};
 }
 
 #define CPU_PART_BYTES ((size_t)64 << 10) /* half of a small second-level cache */
@@ -50,6 +53,7 @@ static layout layout_of(const clm__instance *instance, int batch)
 /* Depends on the sizes alone, so that every run adds in the same order. */
 static cut cut_of(const layout *sizes)
 {
+  if (sizes->rows == 0) return (cut){0};
   size_t splits = clm__ceil_div(sizes->rows, PLAIN_PART_ROWS);
   if (sizes->cpu) {
     const size_t bytes = sizes->rows * sizes->channels * sizeof(float);
@@ -72,11 +76,11 @@ static void write_options(const clm__instance *instance, char options[OPTIONS_SI
   CLM_ASSERT(length > 0 && length < OPTIONS_SIZE);
 }
 
-/* Kernels of the passes in the order of their launch; those that go over the images have one a
- * variant. */
-enum { STATISTICS, FINISH, COEFFICIENTS_FWD, APPLY_FWD };
+/* Kernels of the passes in the order of their launch, but for those of a joint, which come last;
+ * those that go over the images have one a variant. */
+enum { STATISTICS, FINISH, COEFFICIENTS_FWD, APPLY_FWD, JOIN_FWD };
 enum { SUMS, FINISH_W };
-enum { SUMS_X, COEFFICIENTS_X, APPLY_X };
+enum { SUMS_X, COEFFICIENTS_X, APPLY_X, JOIN_X };
 
 static clm_status add(clm__instance *instance, const char *options, const char *plain,
                       const char *cpu)
@@ -112,6 +116,20 @@ static clm_status add_backward(clm__instance *instance, const char *options)
   return CLM_OK;
 }
 
+/* The figures stand in place of the first part. */
+static clm_status add_joint(clm__instance *instance, const char *options, size_t channels)
+{
+  const bool is_forward = instance->pass == CLM__FORWARD;
+  if (!instance->problem->joins || instance->pass == CLM__BACKWARD_W) return CLM_OK;
+  instance->joint = (clm__joint){.kind = is_forward ? CLM__JOINT_MOMENTS : CLM__JOINT_SUMS,
+                                 .channels = channels,
+                                 .offset_bytes = COEFFICIENTS * channels * sizeof(float)};
+  CLM_TRY(add(instance, options,
+              is_forward ? "batch_normalization_fwd_join" : "batch_normalization_bwd_x_join",
+              NULL));
+  return CLM_OK;
+}
+
 static clm_status prepare(clm__instance *instance)
 {
   char options[OPTIONS_SIZE];
@@ -125,6 +143,7 @@ static clm_status prepare(clm__instance *instance)
     CLM_TRY(add_forward(instance, options));
   else
     CLM_TRY(add_backward(instance, options));
+  CLM_TRY(add_joint(instance, options, sizes.channels));
   return CLM_OK;
 }
 
@@ -147,9 +166,9 @@ static void push_statistics(clm__launch *launch, const layout *sizes, const clm_
   clm__launch_buffer(launch, param(args, sizes->params.moving_variance));
 }
 
-static void push_cut(clm__launch *launch, const layout *sizes, const cut *parts)
+static void push_cut(clm__launch *launch, size_t rows, const cut *parts)
 {
-  clm__launch_int(launch, (int)sizes->rows);
+  clm__launch_int(launch, (int)rows);
   clm__launch_int(launch, (int)parts->splits);
   clm__launch_int(launch, (int)parts->part_rows);
 }
@@ -164,7 +183,7 @@ static clm_status run_channels(clm__launch *launch, const layout *sizes)
 /* One item a part, and in the plain variant a channel. */
 static clm_status run_parts(clm__launch *launch, const layout *sizes, const cut *parts)
 {
-  push_cut(launch, sizes, parts);
+  push_cut(launch, sizes->rows, parts);
   if (sizes->cpu)
     CLM_TRY(clm__launch_run(launch, 1, &parts->splits, (size_t[]){1}));
   else
@@ -185,18 +204,38 @@ static clm_status run_apply(clm__launch *launch, const layout *sizes, const cut 
 }
 
 static clm_status enqueue_statistics(clm__instance *instance, const clm__op_args *args,
-                                     const layout *sizes)
+                                     const layout *sizes, const cut *parts)
 {
-  const cut parts = cut_of(sizes);
-  const double momentum = sizes->attributes->momentum;
   clm__launch launch = clm__launch_begin(&instance->kernels[STATISTICS]);
   clm__launch_buffer(&launch, args->workspace);
   clm__launch_buffer(&launch, args->x[0]);
-  CLM_TRY(run_parts(&launch, sizes, &parts));
-  launch = clm__launch_begin(&instance->kernels[FINISH]);
+  CLM_TRY(run_parts(&launch, sizes, parts));
+  return CLM_OK;
+}
+
+/* The figures of this replica for the others. */
+static clm_status enqueue_join(clm__instance *instance, const clm__op_args *args,
+                               const layout *sizes, const cut *parts)
+{
+  clm__launch launch = clm__launch_begin(&instance->kernels[JOIN_FWD]);
+  clm__launch_buffer(&launch, args->workspace);
+  push_cut(&launch, sizes->rows, parts);
+  CLM_TRY(run_channels(&launch, sizes));
+  return CLM_OK;
+}
+
+static clm_status enqueue_finish(clm__instance *instance, const clm__op_args *args,
+                                 const layout *sizes, const cut *parts)
+{
+  const double momentum = sizes->attributes->momentum;
+  const bool is_joint = args->half == CLM__SECOND_HALF;
+  clm__launch launch = clm__launch_begin(&instance->kernels[FINISH]);
   push_statistics(&launch, sizes, args);
   clm__launch_buffer(&launch, args->workspace);
-  push_cut(&launch, sizes, &parts);
+  if (is_joint)
+    push_cut(&launch, 1, &(cut){.splits = 1, .part_rows = 1});
+  else
+    push_cut(&launch, sizes->rows, parts);
   clm__launch_float(&launch, (float)sizes->attributes->epsilon);
   clm__launch_float(&launch, (float)momentum);
   clm__launch_float(&launch, (float)(1.0 - momentum));
@@ -204,10 +243,9 @@ static clm_status enqueue_statistics(clm__instance *instance, const clm__op_args
   return CLM_OK;
 }
 
-static clm_status enqueue_forward(clm__instance *instance, const clm__op_args *args,
-                                  const layout *sizes)
+static clm_status enqueue_normalize(clm__instance *instance, const clm__op_args *args,
+                                    const layout *sizes, const cut *parts)
 {
-  if (sizes->batch) CLM_TRY(enqueue_statistics(instance, args, sizes));
   clm__launch launch = clm__launch_begin(&instance->kernels[COEFFICIENTS_FWD]);
   clm__launch_buffer(&launch, args->workspace);
   push_statistics(&launch, sizes, args);
@@ -219,8 +257,22 @@ static clm_status enqueue_forward(clm__instance *instance, const clm__op_args *a
   clm__launch_buffer(&launch, args->y);
   clm__launch_buffer(&launch, args->x[0]);
   clm__launch_buffer(&launch, args->workspace);
+  CLM_TRY(run_apply(&launch, sizes, parts));
+  return CLM_OK;
+}
+
+static clm_status enqueue_forward(clm__instance *instance, const clm__op_args *args,
+                                  const layout *sizes)
+{
   const cut parts = cut_of(sizes);
-  CLM_TRY(run_apply(&launch, sizes, &parts));
+  if (sizes->batch && args->half != CLM__SECOND_HALF)
+    CLM_TRY(enqueue_statistics(instance, args, sizes, &parts));
+  if (args->half == CLM__FIRST_HALF) {
+    CLM_TRY(enqueue_join(instance, args, sizes, &parts));
+    return CLM_OK;
+  }
+  if (sizes->batch) CLM_TRY(enqueue_finish(instance, args, sizes, &parts));
+  CLM_TRY(enqueue_normalize(instance, args, sizes, &parts));
   return CLM_OK;
 }
 
@@ -259,32 +311,82 @@ static clm_status enqueue_backward_w(clm__instance *instance, const clm__op_args
   return CLM_OK;
 }
 
-/* The gradients of gamma and beta are the very sums that dx needs, so with both at hand nothing is
- * summed again. */
+/* The sums that dx needs, of this call's images. The gradients of gamma and beta are these very
+ * sums, so with both at hand nothing is summed again. */
+typedef struct backward_sums {
+  cl_mem dgamma, dbeta;
+  bool are_known;
+} backward_sums;
+
+static backward_sums sums_of(const clm__instance *instance, const clm__op_args *args,
+                             const layout *sizes)
+{
+  backward_sums sums = {0};
+  if (instance->problem->frozen) return sums;
+  sums.dgamma = gradient(args, sizes->params.gamma);
+  sums.dbeta = gradient(args, sizes->params.beta);
+  sums.are_known = sums.dgamma != NULL && sums.dbeta != NULL;
+  return sums;
+}
+
+static clm_status enqueue_join_x(clm__instance *instance, const clm__op_args *args,
+                                 const layout *sizes, const cut *parts)
+{
+  const backward_sums sums = sums_of(instance, args, sizes);
+  clm__launch launch = clm__launch_begin(&instance->kernels[JOIN_X]);
+  clm__launch_buffer(&launch, args->workspace);
+  clm__launch_buffer(&launch, sums.dgamma);
+  clm__launch_buffer(&launch, sums.dbeta);
+  clm__launch_buffer(&launch, args->saved);
+  clm__launch_int(&launch, (int)parts->splits);
+  CLM_TRY(run_channels(&launch, sizes));
+  return CLM_OK;
+}
+
+static clm_status enqueue_coefficients_x(clm__instance *instance, const clm__op_args *args,
+                                         const layout *sizes, const cut *parts)
+{
+  const bool is_joint = args->half == CLM__SECOND_HALF;
+  const backward_sums sums = is_joint ? (backward_sums){0} : sums_of(instance, args, sizes);
+  const size_t rows = is_joint ? sizes->image_rows * (size_t)args->joint_images : sizes->rows;
+  clm__launch launch = clm__launch_begin(&instance->kernels[COEFFICIENTS_X]);
+  clm__launch_buffer(&launch, args->workspace);
+  clm__launch_buffer(&launch, sums.dgamma);
+  clm__launch_buffer(&launch, sums.dbeta);
+  push_statistics(&launch, sizes, args);
+  clm__launch_buffer(&launch, param(args, sizes->params.gamma));
+  clm__launch_float(&launch, (float)rows);
+  clm__launch_int(&launch, is_joint ? 1 : (int)parts->splits);
+  clm__launch_int(&launch, is_joint);
+  clm__launch_float(&launch, (float)sizes->attributes->epsilon);
+  CLM_TRY(run_channels(&launch, sizes));
+  return CLM_OK;
+}
+
+static clm_status enqueue_apply_x(clm__instance *instance, const clm__op_args *args,
+                                  const layout *sizes, const cut *parts)
+{
+  clm__launch launch = clm__launch_begin(&instance->kernels[APPLY_X]);
+  clm__launch_buffer(&launch, args->dx[0]);
+  push_backward(&launch, sizes, args);
+  clm__launch_buffer(&launch, args->workspace);
+  CLM_TRY(run_apply(&launch, sizes, parts));
+  return CLM_OK;
+}
+
 static clm_status enqueue_backward_x(clm__instance *instance, const clm__op_args *args,
                                      const layout *sizes)
 {
   const cut parts = cut_of(sizes);
-  const bool frozen = instance->problem->frozen;
-  cl_mem dgamma = frozen ? NULL : gradient(args, sizes->params.gamma);
-  cl_mem dbeta = frozen ? NULL : gradient(args, sizes->params.beta);
-  if (sizes->batch && (dgamma == NULL || dbeta == NULL))
+  const bool sums_here = sizes->batch && args->half != CLM__SECOND_HALF;
+  if (sums_here && !sums_of(instance, args, sizes).are_known)
     CLM_TRY(enqueue_sums(instance, args, sizes, &parts));
-  clm__launch launch = clm__launch_begin(&instance->kernels[COEFFICIENTS_X]);
-  clm__launch_buffer(&launch, args->workspace);
-  clm__launch_buffer(&launch, dgamma);
-  clm__launch_buffer(&launch, dbeta);
-  push_statistics(&launch, sizes, args);
-  clm__launch_buffer(&launch, param(args, sizes->params.gamma));
-  clm__launch_int(&launch, (int)sizes->rows);
-  clm__launch_int(&launch, (int)parts.splits);
-  clm__launch_float(&launch, (float)sizes->attributes->epsilon);
-  CLM_TRY(run_channels(&launch, sizes));
-  launch = clm__launch_begin(&instance->kernels[APPLY_X]);
-  clm__launch_buffer(&launch, args->dx[0]);
-  push_backward(&launch, sizes, args);
-  clm__launch_buffer(&launch, args->workspace);
-  CLM_TRY(run_apply(&launch, sizes, &parts));
+  if (args->half == CLM__FIRST_HALF) {
+    CLM_TRY(enqueue_join_x(instance, args, sizes, &parts));
+    return CLM_OK;
+  }
+  CLM_TRY(enqueue_coefficients_x(instance, args, sizes, &parts));
+  CLM_TRY(enqueue_apply_x(instance, args, sizes, &parts));
   return CLM_OK;
 }
 

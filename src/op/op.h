@@ -72,6 +72,9 @@ struct clm__op {
    * never. */
   bool (*is_identity)(const void *attributes, const clm__shape *inputs);
 
+  /* Whether a layer asks for statistics over all replicas of a job; NULL: it has no statistics. */
+  bool (*is_synchronized)(const void *attributes);
+
   const clm__fusion *fusions; /* ends with producer NULL; NULL: none */
 
   /* Best first, the last one "plain", right on every device; NULL-terminated. Declared in

@@ -195,8 +195,9 @@ clm_status clm__instance_add_kernel(clm__instance *instance, const char *file, c
 
 clm_status clm__instance_enqueue(clm__instance *instance, const clm__op_args *args)
 {
-  CLM_ASSERT(args->batch >= 1);
+  CLM_ASSERT(args->batch >= 1 || args->half == CLM__SECOND_HALF);
   CLM_ASSERT(args->batch <= instance->problem->batch_max);
+  CLM_ASSERT(args->half == CLM__WHOLE || instance->joint.kind != CLM__JOINT_NONE);
   CLM_TRY(instance->variant->enqueue(instance, args));
   return CLM_OK;
 }

@@ -24,6 +24,20 @@ typedef enum clm__pass {
 /* "fwd", "bwd_x", "bwd_w". */
 const char *clm__pass_name(clm__pass pass);
 
+/* What the replicas of a job join in the middle of a pass, so that it works with figures over the
+ * images of all of them: two a channel. */
+typedef enum clm__joint_kind {
+  CLM__JOINT_NONE,    /* the pass is of one piece */
+  CLM__JOINT_MOMENTS, /* mean and variance */
+  CLM__JOINT_SUMS
+} clm__joint_kind;
+
+typedef struct clm__joint {
+  clm__joint_kind kind;
+  size_t channels;
+  size_t offset_bytes; /* of the figures [2,channels] in the workspace */
+} clm__joint;
+
 /* Everything about one node that is fixed before it runs. Plain data, borrowed by its instances. */
 typedef struct clm__problem {
   const clm__op *op;
@@ -34,6 +48,7 @@ typedef struct clm__problem {
   int batch_max;
   bool training;    /* forward of training: keeps `saved`, uses batch statistics, drops out */
   bool frozen;      /* its params are not trained (Keras' trainable=false) */
+  bool joins;       /* its statistics are those of all replicas of the job */
   unsigned need_dx; /* bit i: input i needs a gradient */
   uint32_t node;    /* number of the node: part of the random counter */
 } clm__problem;
@@ -50,12 +65,20 @@ typedef struct clm__instance {
   clm__kernel kernels[CLM__KERNELS_MAX]; /* filled by prepare, freed by clm__instance_fini */
   int kernel_count;
   size_t workspace_bytes; /* of one call; the memory is shared with other nodes */
+  clm__joint joint;       /* set by prepare where the problem joins */
 } clm__instance;
+
+/* A pass with a joint runs in halves: the first ends with the figures of this replica, the second
+ * begins with those of all; nothing else runs in between. */
+typedef enum clm__half { CLM__WHOLE, CLM__FIRST_HALF, CLM__SECOND_HALF } clm__half;
 
 /* The buffers and numbers of one call. All memory is the caller's. Buffers a pass has no use for
  * are NULL. */
 typedef struct clm__op_args {
-  int batch;                  /* images in this call, 1..batch_max */
+  int batch;             /* images in this call, 1..batch_max; in the second half of forward may be
+                            0: what is not an image's follows the other replicas all the same */
+  clm__half half;        /* of a pass with a joint; the whole is a job of one replica */
+  uint64_t joint_images; /* of all replicas, in a second half */
   cl_mem x[CLM__INPUTS_MAX];  /* [N,input shape] */
   cl_mem y;                   /* [N,output shape]; written by forward */
   cl_mem dx[CLM__INPUTS_MAX]; /* overwritten by BACKWARD_X where need_dx says so */
