@@ -152,6 +152,8 @@ typedef struct clm_train_config {
   int batch_per_device;        /* above 0: the global batch is so many images for each device of
                                   the job, in place of run.batch_size */
   clm_wire wire;               /* how gradients go between ranks */
+  int sync_batchnorm;          /* 1: batch normalization by the statistics of all devices' images;
+                                  else only in layers whose `synchronized` is true */
   const char *config_text;     /* stored as config.json; NULL: none */
   const clm_callback *callbacks;
   size_t callback_count;

@@ -114,11 +114,30 @@ static clm_status no_images(clm__replica *replica)
                           0.0F);
 }
 
+static clm_status pass_joint(void *user, int joint, const float *own, clm__joined *joined)
+{
+  const clm__replica_config *config = &((const clm__replica *)user)->config;
+  return config->on_joint(config->joint_user, joint, own, joined);
+}
+
+/* Without images a replica follows the others through their joints. */
+static clm_status compute_nothing(clm__replica *replica)
+{
+  clm__runner *runner = replica->train.runner;
+  const clm__runner_call call = {.on_joint = pass_joint, .user = replica};
+  if (clm__runner_joint_count(runner) > 0) {
+    CLM_TRY(clm__runner_forward(runner, &call));
+    CLM_TRY(clm__runner_backward(runner, &call));
+  }
+  return no_images(replica);
+}
+
 clm_status clm__replica_compute(clm__replica *replica, const clm__replica_input *input)
 {
   CLM_ASSERT(replica->train.runner != NULL);
   CLM_ASSERT(input->count <= replica->config.batch_max);
-  if (input->count == 0) return no_images(replica);
+  clm__replica_parts_begin(replica);
+  if (input->count == 0) return compute_nothing(replica);
   clm__runner *runner = replica->train.runner;
   replica->count_in_flight = input->count;
   CLM_TRY(write_input(replica, runner, input));
@@ -128,6 +147,7 @@ clm_status clm__replica_compute(clm__replica *replica, const clm__replica_input 
                                  .seed = replica->config.seed,
                                  .epoch = input->epoch,
                                  .on_backward = has_parts ? clm__replica_parts_follow : NULL,
+                                 .on_joint = pass_joint,
                                  .user = replica};
   CLM_TRY(clm__runner_forward(runner, &call));
   CLM_TRY(enqueue_loss(replica, runner, input->count, clm__runner_output_gradient(runner)));
@@ -201,6 +221,16 @@ clm_status clm__replica_predict(clm__replica *replica, const clm__replica_input 
 }
 
 /* ---- telling ---- */
+
+int clm__replica_joint_count(const clm__replica *replica)
+{
+  return replica->train.runner != NULL ? clm__runner_joint_count(replica->train.runner) : 0;
+}
+
+const clm__joint *clm__replica_joint(const clm__replica *replica, int joint)
+{
+  return clm__runner_joint(replica->train.runner, joint);
+}
 
 uint64_t clm__replica_device_bytes(const clm__replica *replica) { return replica->device_bytes; }
 

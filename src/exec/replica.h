@@ -5,7 +5,8 @@
  * enqueue; clm__replica_finish waits once and hands the figures over.
  *
  * Replicas that are summed have gradient parts: after compute each part comes to the host, is
- * waited for on its own while backward goes on, and is written back before update. */
+ * waited for on its own while backward goes on, and is written back before update. Those that join
+ * statistics meet in the middle of compute, too: each joint waits for all of them. */
 #ifndef CLM_EXEC_REPLICA_H
 #define CLM_EXEC_REPLICA_H
 
@@ -32,9 +33,13 @@ typedef struct clm__replica_config {
   uint64_t seed;                       /* of dropout */
   const clm__gradient_part *parts; /* what is summed with other replicas; NULL: this one is alone */
   int part_count;                  /* at least 1 where there are parts; borrowed until destroyed */
-  const clm__tune *tune;           /* may be NULL */
-  const char *variant;             /* wish, may be NULL */
-  int threads;                     /* that build programs */
+  clm__join_wish join;             /* whose statistics are those of all replicas in training */
+  /* As in clm__runner_call; where statistics are joined. */
+  clm_status (*on_joint)(void *user, int joint, const float *own, clm__joined *joined);
+  void *joint_user;
+  const clm__tune *tune; /* may be NULL */
+  const char *variant;   /* wish, may be NULL */
+  int threads;           /* that build programs */
   const clm_log *log;
 } clm__replica_config;
 
@@ -60,7 +65,8 @@ typedef struct clm__replica_input {
   const float *pixels;       /* [count,H,W,C] */
   const int32_t *labels;     /* [count]; NULL when predicting */
   const uint32_t *image_ids; /* [count]; NULL when not training */
-  int count;                 /* 0..batch_max; 0 enqueues nothing and counts as all zero */
+  int count;                 /* 0..batch_max; 0 counts as all zero and enqueues nothing but what
+                                joints ask for */
   uint32_t epoch;
   bool is_spoiled; /* a test wants a loss that is not a number */
 } clm__replica_input;
@@ -73,7 +79,8 @@ typedef struct clm__replica_result {
   bool is_finite; /* losses and gradients: where false the weights were left as they were */
 } clm__replica_result;
 
-/* Enqueue forward in training mode, loss and backward: gradients are sums over the images. */
+/* Enqueue forward in training mode, loss and backward: gradients are sums over the images. Errors:
+ * those of on_joint, DEVICE_FAILED. */
 CLM_MUST_CHECK clm_status clm__replica_compute(clm__replica *replica,
                                                const clm__replica_input *input);
 
@@ -101,7 +108,7 @@ CLM_MUST_CHECK clm_status clm__replica_predict(clm__replica *replica,
 
 /* ---- gradient parts, of the call of compute in flight with at least one image ---- */
 
-/* Whether a part has come; waits until it has. Errors: DEVICE_FAILED. */
+/* Whether a part has come, also during compute; waits until it has. Errors: DEVICE_FAILED. */
 CLM_MUST_CHECK clm_status clm__replica_ask_part(clm__replica *replica, int part, bool *is_there);
 CLM_MUST_CHECK clm_status clm__replica_wait_part(clm__replica *replica, int part);
 
@@ -112,6 +119,12 @@ void clm__replica_get_figures(const clm__replica *replica, clm__replica_result *
 /* Enqueues a copy of summed values [count of the part] that stay until the next finish. */
 CLM_MUST_CHECK clm_status clm__replica_write_part(clm__replica *replica, int part,
                                                   const float *values);
+
+/* ---- joints ---- */
+
+/* Those of a step in their order. */
+int clm__replica_joint_count(const clm__replica *replica);
+const clm__joint *clm__replica_joint(const clm__replica *replica, int joint);
 
 /* ---- */
 

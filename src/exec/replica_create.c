@@ -24,7 +24,8 @@ static clm_status make_mode(clm__replica *replica, bool training, bool logits, r
                                      .batch_max = config->batch_max,
                                      .tune = config->tune,
                                      .variant = config->variant,
-                                     .threads = config->threads};
+                                     .threads = config->threads,
+                                     .join = config->join};
   return clm__runner_create(&runner, &mode->runner);
 }
 

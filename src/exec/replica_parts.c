@@ -56,6 +56,12 @@ void clm__replica_parts_fini(clm__replica *replica)
 
 /* ---- a step ---- */
 
+void clm__replica_parts_begin(clm__replica *replica)
+{
+  if (replica->config.parts == NULL) return;
+  for (int i = 0; i < replica->config.part_count; i++) clm__event_release(&replica->part_events[i]);
+}
+
 clm_status clm__replica_parts_follow(void *user, int node)
 {
   clm__replica *replica = user;
@@ -66,7 +72,6 @@ clm_status clm__replica_parts_follow(void *user, int node)
                                   .offset_bytes = part->first * sizeof(float),
                                   .target = part->target,
                                   .size_bytes = part->count * sizeof(float)};
-    clm__event_release(&replica->part_events[i]);
     CLM_TRY(clm__event_enqueue_read(replica->device, &read, &replica->part_events[i]));
     CLM_TRY(clm__event_flush(replica->device));
   }
@@ -75,6 +80,8 @@ clm_status clm__replica_parts_follow(void *user, int node)
 
 clm_status clm__replica_ask_part(clm__replica *replica, int part, bool *is_there)
 {
+  *is_there = false;
+  if (replica->part_events[part] == NULL) return CLM_OK;
   return clm__event_ask(replica->device, replica->part_events[part], is_there);
 }
 

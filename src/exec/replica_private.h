@@ -50,6 +50,9 @@ CLM_MUST_CHECK clm_status clm__replica_parts_init(clm__replica *replica);
 /* Waits for parts in flight; takes a half-made one. */
 void clm__replica_parts_fini(clm__replica *replica);
 
+/* Forgets the parts of the last call. */
+void clm__replica_parts_begin(clm__replica *replica);
+
 /* Enqueues the copies of the parts that are complete behind a node's backward: clm__runner_call's
  * on_backward, with the replica as user. */
 CLM_MUST_CHECK clm_status clm__replica_parts_follow(void *user, int node);

@@ -12,6 +12,7 @@ typedef struct runner_node {
   clm__problem problem;
   clm__instance passes[CLM__PASS_COUNT];
   bool has_pass[CLM__PASS_COUNT];
+  int joints[CLM__PASS_COUNT]; /* number of the pass' joint, where it has one */
   cl_mem saved;
   cl_mem partials[CLM__INPUTS_MAX];
 } runner_node;
@@ -28,6 +29,9 @@ struct clm__runner {
   cl_mem workspace;
   clm__params *params;
   clm__kernel accumulate;
+  const clm__joint **joints; /* [joint_count] in the order of a step */
+  int joint_count;
+  float *figures; /* of this replica in a joint */
 };
 
 /* ---- making ready ---- */
@@ -84,17 +88,51 @@ static clm__plan_limits plan_limits(const clm__runner *runner)
                             .arena_max_bytes = (size_t)runner->device->info.buffer_max_bytes};
 }
 
+/* Whether the statistics of a node are those of all replicas. A layer that is frozen has none. */
+static bool joins(clm__join_wish wish, const clm__problem *problem)
+{
+  const clm__op *op = problem->op;
+  if (wish == CLM__JOIN_NOTHING || op->is_synchronized == NULL) return false;
+  if (!problem->training || problem->frozen) return false;
+  return wish == CLM__JOIN_ALL || op->is_synchronized(problem->attributes);
+}
+
+static void note_joint(clm__runner *runner, int index, clm__pass pass)
+{
+  runner_node *node = &runner->nodes[index];
+  if (node->passes[pass].joint.kind == CLM__JOINT_NONE) return;
+  node->joints[pass] = runner->joint_count;
+  runner->joints[runner->joint_count++] = &node->passes[pass].joint;
+}
+
+static clm_status make_joints(clm__runner *runner)
+{
+  const int node_count = runner->net->node_count;
+  const size_t most = 2 * (size_t)node_count;
+  CLM_TRY(clm__mem_alloc(most, sizeof *runner->joints, &runner->joints));
+  for (int i = 0; i < node_count; i++) note_joint(runner, i, CLM__FORWARD);
+  for (int i = node_count; i-- > 0;) note_joint(runner, i, CLM__BACKWARD_X);
+  size_t channels = 0;
+  for (int i = 0; i < runner->joint_count; i++)
+    channels = clm__max_size(channels, runner->joints[i]->channels);
+  return clm__mem_alloc(2 * channels, sizeof *runner->figures, &runner->figures);
+}
+
 static clm_status make_ready(clm__runner *runner, const clm__runner_config *config)
 {
   const size_t node_count = (size_t)runner->net->node_count;
   CLM_TRY(clm__mem_alloc(node_count, sizeof *runner->nodes, &runner->nodes));
   CLM_TRY(clm__mem_alloc(node_count + 1, sizeof *runner->values, &runner->values));
   CLM_TRY(clm__mem_alloc(node_count + 1, sizeof *runner->gradients, &runner->gradients));
-  for (int i = 0; i < runner->net->node_count; i++)
-    clm__problem_of_node(runner->net, i, runner->batch_max, &runner->nodes[i].problem);
+  for (int i = 0; i < runner->net->node_count; i++) {
+    clm__problem *problem = &runner->nodes[i].problem;
+    clm__problem_of_node(runner->net, i, runner->batch_max, problem);
+    problem->joins = joins(config->join, problem);
+  }
   prepare_job job = {.runner = runner, .config = config};
   CLM_TRY(clm__parallel_build(node_count * CLM__PASS_COUNT, config->threads, prepare_item, &job));
   CLM_TRY(prepare_accumulate(runner));
+  CLM_TRY(make_joints(runner));
   runner->workspace_bytes = largest_workspace(runner);
   const clm__plan_limits limits = plan_limits(runner);
   return clm__net_plan_create(runner->net, runner->batch_max, runner->workspace_bytes, &limits,
@@ -138,6 +176,8 @@ void clm__runner_destroy(clm__runner *runner)
   clm__buffer_release(&runner->workspace);
   clm__kernel_fini(&runner->accumulate);
   clm__net_plan_destroy(runner->plan);
+  clm__mem_free(runner->figures);
+  clm__mem_free(runner->joints);
   clm__mem_free(runner->gradients);
   clm__mem_free(runner->values);
   clm__mem_free(runner->nodes);
@@ -217,6 +257,13 @@ cl_mem clm__runner_output_gradient(const clm__runner *runner)
   return runner->gradients[runner->net->node_count];
 }
 
+int clm__runner_joint_count(const clm__runner *runner) { return runner->joint_count; }
+
+const clm__joint *clm__runner_joint(const clm__runner *runner, int joint)
+{
+  return runner->joints[joint];
+}
+
 /* ---- running ---- */
 
 static void fill_args(const clm__runner *runner, int index, const clm__runner_call *call,
@@ -252,18 +299,61 @@ static void label(const clm__runner *runner, int index, clm__pass pass)
                      clm__pass_name(pass));
 }
 
+/* Gives this replica's figures for those of all. */
+static clm_status join_figures(clm__runner *runner, const clm__runner_call *call, int joint,
+                               uint64_t *images)
+{
+  const clm__joint *place = runner->joints[joint];
+  const size_t size_bytes = 2 * place->channels * sizeof(float);
+  const bool has_images = call->batch > 0;
+  clm__joined joined = {0};
+  if (has_images)
+    CLM_TRY(clm__buffer_read(runner->device, runner->workspace, place->offset_bytes,
+                             runner->figures, size_bytes, true));
+  CLM_TRY(call->on_joint(call->user, joint, has_images ? runner->figures : NULL, &joined));
+  *images = joined.images;
+  if (joined.images == 0) return CLM_OK;
+  return clm__buffer_write(runner->device, runner->workspace, place->offset_bytes, joined.figures,
+                           size_bytes, false);
+}
+
+/* A pass with a joint. Without images only what is not an image's follows the others: forward moves
+ * the moving averages. */
+static clm_status run_halves(clm__runner *runner, const clm__runner_call *call, int index,
+                             clm__pass pass)
+{
+  runner_node *node = &runner->nodes[index];
+  clm__op_args args;
+  fill_args(runner, index, call, &args);
+  args.half = CLM__FIRST_HALF;
+  if (call->batch > 0) CLM_TRY(clm__instance_enqueue(&node->passes[pass], &args));
+  CLM_TRY(join_figures(runner, call, node->joints[pass], &args.joint_images));
+  if (args.joint_images == 0 || (call->batch == 0 && pass != CLM__FORWARD)) return CLM_OK;
+  args.half = CLM__SECOND_HALF;
+  return clm__instance_enqueue(&node->passes[pass], &args);
+}
+
+static clm_status run_pass(clm__runner *runner, const clm__runner_call *call, int index,
+                           clm__pass pass)
+{
+  runner_node *node = &runner->nodes[index];
+  if (!node->has_pass[pass]) return CLM_OK;
+  label(runner, index, pass);
+  if (node->passes[pass].joint.kind != CLM__JOINT_NONE)
+    return run_halves(runner, call, index, pass);
+  if (call->batch == 0) return CLM_OK;
+  clm__op_args args;
+  fill_args(runner, index, call, &args);
+  return clm__instance_enqueue(&node->passes[pass], &args);
+}
+
 clm_status clm__runner_forward(clm__runner *runner, const clm__runner_call *call)
 {
-  CLM_ASSERT(call->batch >= 1);
+  CLM_ASSERT(call->batch >= 1 || runner->joint_count > 0);
   CLM_ASSERT(call->batch <= runner->batch_max);
-  for (int i = 0; i < runner->net->node_count; i++) {
-    runner_node *node = &runner->nodes[i];
-    if (!node->has_pass[CLM__FORWARD]) continue;
-    clm__op_args args;
-    fill_args(runner, i, call, &args);
-    label(runner, i, CLM__FORWARD);
-    CLM_TRY(clm__instance_enqueue(&node->passes[CLM__FORWARD], &args));
-  }
+  CLM_ASSERT(call->on_joint != NULL || runner->joint_count == 0);
+  for (int i = 0; i < runner->net->node_count; i++)
+    CLM_TRY(run_pass(runner, call, i, CLM__FORWARD));
   return CLM_OK;
 }
 
@@ -286,15 +376,9 @@ static clm_status add_partials(clm__runner *runner, int index, int batch)
 
 static clm_status enqueue_backward(clm__runner *runner, int index, const clm__runner_call *call)
 {
-  runner_node *node = &runner->nodes[index];
-  clm__op_args args;
-  fill_args(runner, index, call, &args);
-  label(runner, index, CLM__BACKWARD_W);
-  if (node->has_pass[CLM__BACKWARD_W])
-    CLM_TRY(clm__instance_enqueue(&node->passes[CLM__BACKWARD_W], &args));
-  if (!node->has_pass[CLM__BACKWARD_X]) return CLM_OK;
-  label(runner, index, CLM__BACKWARD_X);
-  CLM_TRY(clm__instance_enqueue(&node->passes[CLM__BACKWARD_X], &args));
+  CLM_TRY(run_pass(runner, call, index, CLM__BACKWARD_W));
+  CLM_TRY(run_pass(runner, call, index, CLM__BACKWARD_X));
+  if (!runner->nodes[index].has_pass[CLM__BACKWARD_X] || call->batch == 0) return CLM_OK;
   return add_partials(runner, index, call->batch);
 }
 

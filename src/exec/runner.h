@@ -8,6 +8,13 @@
 #include "graph/plan.h"
 #include "op/variant.h"
 
+/* Whose statistics are those of all replicas of a job, in training. */
+typedef enum clm__join_wish {
+  CLM__JOIN_NOTHING, /* nobody's */
+  CLM__JOIN_MARKED,  /* those of layers that ask for it */
+  CLM__JOIN_ALL
+} clm__join_wish;
+
 typedef struct clm__runner_config {
   clm__device *device; /* borrowed until the runner is destroyed */
   const clm__net *net; /* borrowed too */
@@ -15,6 +22,7 @@ typedef struct clm__runner_config {
   const clm__tune *tune; /* may be NULL; borrowed for the call */
   const char *variant;   /* the user's wish, may be NULL; borrowed for the call */
   int threads;           /* that build programs, at least 1 */
+  clm__join_wish join;
 } clm__runner_config;
 
 typedef struct clm__runner clm__runner;
@@ -44,14 +52,28 @@ cl_mem clm__runner_input(const clm__runner *runner);
 cl_mem clm__runner_output(const clm__runner *runner);
 cl_mem clm__runner_output_gradient(const clm__runner *runner);
 
+/* The joints of a step in their order: those of forward, then those of backward. */
+int clm__runner_joint_count(const clm__runner *runner);
+const clm__joint *clm__runner_joint(const clm__runner *runner, int joint);
+
+/* What all replicas of a job bring to a joint. */
+typedef struct clm__joined {
+  const float *figures; /* [2,channels]; kept until the next finish */
+  uint64_t images;      /* of all replicas; 0: there is nothing to do */
+} clm__joined;
+
 /* What a call works on, and what its random numbers depend on. */
 typedef struct clm__runner_call {
-  int batch;
+  int batch;        /* 0: only what the joints of the other replicas ask for */
   cl_mem image_ids; /* [batch] */
   uint64_t seed;
   uint32_t epoch;
   /* Called when all backward passes of a node are enqueued, last node first; may be NULL. */
   clm_status (*on_backward)(void *user, int node);
+  /* Called in the middle of every pass with a joint, which waits for the device there: gives this
+   * replica's figures [2,channels], NULL without images, for those of all. NULL where there are no
+   * joints. */
+  clm_status (*on_joint)(void *user, int joint, const float *own, clm__joined *joined);
   void *user;
 } clm__runner_call;
 

@@ -88,7 +88,7 @@ static uint64_t digest_settings(const clm_train_config *config)
   char text[1024];
   (void)snprintf(text, sizeof text,
                  "%d %d %" PRIu64 " %d %d %d %g %d %g %s %d %d | %g %" PRIu32
-                 " %d %d %d %d %d %d %d %d | %d %d | %s %d %d %d %d %d",
+                 " %d %d %d %d %d %d %d %d | %d %d | %s %d %d %d %d %d %d",
                  config->run.batch_size, config->epochs, config->seed, config->validate_epochs,
                  config->checkpoint_epochs, config->checkpoint_steps, config->checkpoint_minutes,
                  config->early_stopping_patience, config->early_stopping_delta,
@@ -98,7 +98,7 @@ static uint64_t digest_settings(const clm_train_config *config)
                  data->apply_exif, data->blend_alpha, data->strict, config->image_height,
                  config->image_width, config->shares != NULL ? config->shares : "",
                  config->batch_per_device, (int)config->wire, config->trace != NULL,
-                 config->tensorboard, config->tensorboard_histograms);
+                 config->tensorboard, config->tensorboard_histograms, config->sync_batchnorm);
   return clm__hash_text(CLM__HASH_START, text);
 }
 

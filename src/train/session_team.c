@@ -115,6 +115,8 @@ clm_status clm__session_open_team(clm__session *session)
                                        .loss_attributes = session->model.compile.loss_attributes,
                                        .optim_state = session->model.optim_state,
                                        .seed = config->seed,
+                                       .join = config->sync_batchnorm ? CLM__JOIN_ALL
+                                                                      : CLM__JOIN_MARKED,
                                        .tune = session->tune,
                                        .variant = config->run.variant,
                                        .threads = clm__thread_processors(),

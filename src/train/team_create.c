@@ -91,6 +91,9 @@ static clm_status try_replica(clm__team *team, team_member *member, int batch_ma
   config.batch_max = batch_max;
   config.parts = member->places;
   config.part_count = team->part_count;
+  if (team->size == 1) config.join = CLM__JOIN_NOTHING;
+  config.on_joint = clm__team_join;
+  config.joint_user = member;
   CLM_TRY(clm__replica_create(&config, &member->replica));
   member->batch_max = batch_max;
   return CLM_OK;
@@ -127,6 +130,7 @@ static clm_status make_own(clm__team *team)
   const clm__bucket_config figures = {.values = team->figures, .count = FIGURE_COUNT};
   CLM_TRY(clm__bucket_create(team->comm, &figures, &team->figures_bucket));
   for (int i = 0; i < team->member_count; i++) CLM_TRY(make_replica(team, &team->members[i]));
+  CLM_TRY(clm__team_make_joints(team));
   return clm__team_start_threads(team);
 }
 
@@ -203,6 +207,7 @@ void clm__team_destroy(clm__team *team)
   if (team == NULL) return;
   clm__team_stop_threads(team);
   for (int i = 0; i < team->member_count; i++) clm__replica_destroy(team->members[i].replica);
+  clm__team_free_joints(team);
   clm__team_free_parts(team);
   clm__bucket_destroy(team->figures_bucket);
   clm__bucket_destroy(team->averages_bucket);

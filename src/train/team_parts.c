@@ -108,21 +108,21 @@ void clm__team_free_parts(clm__team *team)
 /* Two floats whose sums over up to 4096 ranks are exact. */
 enum { LOW_BITS = 12, LOW_MASK = (1 << LOW_BITS) - 1 };
 
-static void encode_count(uint64_t count, float *low, float *high)
+void clm__team_encode_count(uint64_t count, float *low, float *high)
 {
   *low = (float)(count & LOW_MASK);
   *high = (float)(count >> LOW_BITS);
 }
 
-static uint64_t decode_count(float low, float high)
+uint64_t clm__team_decode_count(float low, float high)
 {
   return ((uint64_t)high << LOW_BITS) + (uint64_t)low;
 }
 
 void clm__team_encode(const clm__team_result *result, float *figures)
 {
-  encode_count(result->count, &figures[FIGURE_COUNT_LOW], &figures[FIGURE_COUNT_HIGH]);
-  encode_count(result->hit_count, &figures[FIGURE_HITS_LOW], &figures[FIGURE_HITS_HIGH]);
+  clm__team_encode_count(result->count, &figures[FIGURE_COUNT_LOW], &figures[FIGURE_COUNT_HIGH]);
+  clm__team_encode_count(result->hit_count, &figures[FIGURE_HITS_LOW], &figures[FIGURE_HITS_HIGH]);
   const float high = (float)result->loss_sum;
   figures[FIGURE_LOSS_HIGH] = high;
   figures[FIGURE_LOSS_LOW] = isfinite(high) ? (float)(result->loss_sum - (double)high) : 0.0F;
@@ -135,8 +135,8 @@ void clm__team_decode(const float *figures, clm__team_result *result)
 {
   *result = (clm__team_result){
       .loss_sum = (double)figures[FIGURE_LOSS_HIGH] + (double)figures[FIGURE_LOSS_LOW],
-      .hit_count = decode_count(figures[FIGURE_HITS_LOW], figures[FIGURE_HITS_HIGH]),
-      .count = decode_count(figures[FIGURE_COUNT_LOW], figures[FIGURE_COUNT_HIGH]),
+      .hit_count = clm__team_decode_count(figures[FIGURE_HITS_LOW], figures[FIGURE_HITS_HIGH]),
+      .count = clm__team_decode_count(figures[FIGURE_COUNT_LOW], figures[FIGURE_COUNT_HIGH]),
       .is_finite = figures[FIGURE_NOT_FINITE] == 0.0F,
       .wants_stop = figures[FIGURE_STOP] != 0.0F};
 }

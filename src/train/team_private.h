@@ -2,6 +2,7 @@
 #ifndef CLM_TRAIN_TEAM_PRIVATE_H
 #define CLM_TRAIN_TEAM_PRIVATE_H
 
+#include "op/joint.h"
 #include "sys/thread.h"
 #include "train/team.h"
 
@@ -31,6 +32,11 @@ struct team_member {
   clm_error failure; /* status CLM_OK where there was none */
   double begin_seconds;
   int lane; /* of the trace */
+  int parts_brought;
+  int joints_met;
+  const float *figures_brought; /* to the joint in progress; NULL without images */
+  double joint_seconds;         /* waiting in the joints of this step */
+  bool gave_up;                 /* in a joint, as a replica of the job had failed before it */
 
   /* Since the team was created: */
   double busy_seconds; /* from the start of a step to its last gradient */
@@ -71,6 +77,15 @@ typedef struct team_part {
   char name[24]; /* in a trace */
 } team_part;
 
+/* Where all replicas of the job meet in the middle of a step. */
+typedef struct team_joint {
+  clm__joint_kind kind;
+  size_t channels;
+  float *slots;        /* [ranks,slot_floats] what each rank brings; all but the own one are 0 */
+  clm__bucket *bucket; /* of the slots: their sum is what everybody brought */
+  float *figures;      /* [2,channels] of all replicas */
+} team_joint;
+
 struct clm__team {
   clm__team_config config;
   clm__comm *comm;
@@ -98,6 +113,11 @@ struct clm__team {
   clm__bucket *figures_bucket; /* of clm__team_sum */
   float figures[FIGURE_COUNT];
 
+  /* Statistics over all replicas. */
+  team_joint *joints; /* in the order of a step */
+  int joint_count;
+  double *joint_scratch; /* figures of the widest one */
+
   /* Moving averages. */
   float *values;   /* [layout->elements], scratch */
   float *averages; /* [untrained elements] */
@@ -119,6 +139,10 @@ struct clm__team {
   clm__team_result total;
   bool has_failed; /* somewhere in the job */
   bool updates;
+  int joints_done;
+  int joint_arrived;      /* replicas of this rank, at the joint in progress */
+  uint64_t joint_images;  /* of the job, in this step */
+  bool is_void;           /* known in a joint: a replica of the job has failed, or the network */
   clm_error link_failure; /* status CLM_OK where there was none */
   clm_error pending;      /* a failure behind the last sum of a step: told at the next meeting */
 
@@ -147,6 +171,32 @@ void clm__team_free_parts(clm__team *team);
 
 /* Adds one replica's part to the sum of this rank; the last replica to come starts the bucket. */
 void clm__team_arrive(clm__team *team, int part);
+
+/* Lays out the joints of the first replica, which has been made, and registers their buckets. */
+CLM_MUST_CHECK clm_status clm__team_make_joints(clm__team *team);
+void clm__team_free_joints(clm__team *team);
+
+/* Brings a replica's figures to a joint and waits for those of all: on_joint of a replica, whose
+ * user is the member. Errors: PEER_FAILED, and the member gave up, where the step is void. */
+CLM_MUST_CHECK clm_status clm__team_join(void *user, int joint, const float *own,
+                                         clm__joined *joined);
+
+/* Goes to the next joint, if there is one, to say that this replica has failed. */
+void clm__team_fail_joint(clm__team *team, team_member *member);
+
+/* Brings the parts that have come, all but the last one, as long as the replica computes. */
+CLM_MUST_CHECK clm_status clm__team_bring_ready(clm__team *team, team_member *member);
+
+/* Fails where a test wants this replica to. */
+CLM_MUST_CHECK clm_status clm__team_fail_on_request(const clm__team *team,
+                                                    const team_member *member);
+
+/* Whether the sums over the ranks have failed in this step. */
+bool clm__team_has_link_failed(clm__team *team);
+
+/* Counts to two floats whose sums over up to 4096 ranks are exact, and back. */
+void clm__team_encode_count(uint64_t count, float *low, float *high);
+uint64_t clm__team_decode_count(float low, float high);
 
 /* Figures to floats that are exact in sums, and back. */
 void clm__team_encode(const clm__team_result *result, float *figures);

@@ -24,7 +24,7 @@ static void poll_ranks(clm__team *team)
 
 /* ---- up to the last gradient ---- */
 
-static clm_status fail_on_request(const clm__team *team, const team_member *member)
+clm_status clm__team_fail_on_request(const clm__team *team, const team_member *member)
 {
   const bool is_asked =
       team->failing_step == team->steps + 1 && team->first + member->index == team->size - 1;
@@ -49,8 +49,8 @@ static clm_status await_part(clm__team *team, team_member *member, int part)
 static void note_figures(team_member *member)
 {
   member->figures = (clm__replica_result){.is_finite = true};
-  if (member->input.count == 0 || member->has_failed) return;
-  const double seconds = clm__clock_seconds() - member->begin_seconds;
+  if (member->input.count == 0 || member->has_failed || member->gave_up) return;
+  const double seconds = clm__clock_seconds() - member->begin_seconds - member->joint_seconds;
   clm__replica_get_figures(member->replica, &member->figures);
   member->busy_seconds += seconds;
   member->lately_seconds += seconds;
@@ -59,28 +59,65 @@ static void note_figures(team_member *member)
   member->unsettled_images += (uint64_t)member->input.count;
 }
 
+/* Without images there is nothing to compute, but the joints of the others. */
+static bool has_work(const clm__team *team, const team_member *member)
+{
+  return member->input.count > 0 || team->joint_count > 0;
+}
+
+static clm_status compute(clm__team *team, team_member *member)
+{
+  if (has_work(team, member)) CLM_TRY(clm__replica_compute(member->replica, &member->input));
+  return clm__team_fail_on_request(team, member);
+}
+
+/* The same, and no other replica waits in a joint for one that has failed. */
+static clm_status compute_for_all(clm__team *team, team_member *member)
+{
+  const clm_status status = compute(team, member);
+  if (status == CLM_OK) return CLM_OK;
+  if (member->gave_up) {
+    clm_error_clear();
+    return CLM_OK;
+  }
+  const clm_error failure = *clm_error_last();
+  clm__team_fail_joint(team, member);
+  return clm__error_raise(&failure);
+}
+
+clm_status clm__team_bring_ready(clm__team *team, team_member *member)
+{
+  while (member->parts_brought < team->part_count - 1) {
+    bool is_there = member->input.count == 0;
+    if (!is_there)
+      CLM_TRY(clm__replica_ask_part(member->replica, member->parts_brought, &is_there));
+    if (!is_there) return CLM_OK;
+    clm__team_arrive(team, member->parts_brought++);
+  }
+  return CLM_OK;
+}
+
 /* Brings all parts, come what may: the others wait for them. */
 static clm_status bring_gradients(clm__team *team, team_member *member)
 {
-  const bool has_images = member->input.count > 0;
   member->begin_seconds = clm__clock_seconds();
-  clm_status status = CLM_OK;
-  if (has_images) status = clm__replica_compute(member->replica, &member->input);
-  if (status == CLM_OK) status = fail_on_request(team, member);
-  for (int i = 0; i < team->part_count; i++) {
-    if (status == CLM_OK && has_images) status = await_part(team, member, i);
-    if (i == team->part_count - 1) {
+  clm_status status = compute_for_all(team, member);
+  const bool has_parts = member->input.count > 0 && !member->gave_up;
+  while (member->parts_brought < team->part_count) {
+    const int part = member->parts_brought++;
+    if (status == CLM_OK && has_parts) status = await_part(team, member, part);
+    if (part == team->part_count - 1) {
       member->has_failed = status != CLM_OK;
       note_figures(member);
     }
-    clm__team_arrive(team, i);
+    clm__team_arrive(team, part);
   }
   return status;
 }
 
 /* ---- behind the sums ---- */
 
-static bool has_link_failed(clm__team *team)
+bool clm__team_has_link_failed(clm__team *team)
 {
   (void)pthread_mutex_lock(&team->lock);
   const bool has_failed = team->link_failure.status != CLM_OK;
@@ -117,7 +154,7 @@ static void complete_part(clm__team *team, int index)
   team_part *part = &team->parts[index];
   await_start(team, part);
   clm_status status = CLM_OK;
-  if (!has_link_failed(team)) status = clm__bucket_wait(part->bucket);
+  if (!clm__team_has_link_failed(team)) status = clm__bucket_wait(part->bucket);
   (void)pthread_mutex_lock(&team->lock);
   if (status != CLM_OK) team->link_failure = *clm_error_last();
   if (index == team->part_count - 1 && team->link_failure.status == CLM_OK)
@@ -152,7 +189,8 @@ static clm_status update(clm__team *team, team_member *member)
                                          .learning_rate = team->input->learning_rate,
                                          .iterations = team->input->iterations};
   const double traced = clm__trace_begin(team->config.trace);
-  if (!has_link_failed(team) && team->updates) CLM_TRY(clm__replica_update(member->replica, &args));
+  if (!clm__team_has_link_failed(team) && team->updates)
+    CLM_TRY(clm__replica_update(member->replica, &args));
   CLM_TRY(clm__replica_finish(member->replica, &member->figures));
   end_span(team, member, traced, "optimizer", "update");
   return CLM_OK;
@@ -169,7 +207,7 @@ static clm_status step_member(clm__team *team, team_member *member)
   traced = clm__trace_begin(team->config.trace);
   for (int i = 0; i < team->part_count; i++) {
     await_sum(team, member, i);
-    if (status == CLM_OK && !has_link_failed(team))
+    if (status == CLM_OK && !clm__team_has_link_failed(team))
       status = clm__replica_write_part(member->replica, i, team->parts[i].sum);
   }
   end_span(team, member, traced, "reduce", "wait for sums");
@@ -211,11 +249,20 @@ static void begin_step(clm__team *team, const clm__team_input *input)
   team->input = input;
   team->has_failed = false;
   team->updates = false;
+  team->joints_done = 0;
+  team->joint_arrived = 0;
+  team->joint_images = 0;
+  team->is_void = false;
   for (int i = 0; i < team->part_count; i++) {
     team->parts[i].arrived = 0;
     team->parts[i].state = PART_COMING;
   }
-  for (int i = 0; i < team->member_count; i++) team->members[i].has_failed = false;
+  for (int i = 0; i < team->member_count; i++) {
+    team_member *member = &team->members[i];
+    member->has_failed = member->gave_up = false;
+    member->parts_brought = member->joints_met = 0;
+    member->joint_seconds = 0.0;
+  }
   deal_input(team, input);
 }
 

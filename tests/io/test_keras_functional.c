@@ -8,6 +8,12 @@
 #include "base/str.h"
 #include "model_support.h"
 
+static bool is_synchronized(const clm__graph *graph, const char *name)
+{
+  const clm__layer *layer = &graph->layers[clm__graph_find(graph, name)];
+  return layer->op->is_synchronized(layer->attributes);
+}
+
 static void every_layer_is_read_in_any_order(void **state)
 {
   static const char *const order[] = {
@@ -35,6 +41,8 @@ static void every_layer_is_read_in_any_order(void **state)
     fail_msg("%s", clm_error_last()->message);
   for (int i = 0; i < graph->layer_count; i++)
     assert_string_equal(again.graph->layers[i].name, graph->layers[i].name);
+  assert_true(is_synchronized(graph, "norm"));
+  assert_true(is_synchronized(again.graph, "norm"));
   assert_null(again.compile.optim);
   clm__model_file_fini(&again);
   clm__mem_free(text);

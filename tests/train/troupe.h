@@ -1,6 +1,7 @@
-/* The twelve golden steps by any number of ranks and devices in one process: ranks are threads,
- * devices are parts of the device under test. The plain kernels run: others round a sum differently
- * for another number of images, which Adam blows up where a gradient is next to nothing. */
+/* The twelve golden steps, or as many of another model, by any number of ranks and devices in one
+ * process: ranks are threads, devices are parts of the device under test. The plain kernels run:
+ * others round a sum differently for another number of images, which Adam blows up where a gradient
+ * is next to nothing. */
 #ifndef CLM_TESTS_TRAIN_TROUPE_H
 #define CLM_TESTS_TRAIN_TROUPE_H
 
@@ -17,11 +18,15 @@ typedef struct troupe {
   bool mixed;           /* the job's first device is whole, so that kinds differ */
   clm__wire wire;
   bool normalizes;  /* in place of the golden model: normalization, mean, one Dense */
+  bool is_residual; /* in place of it: a smooth residual one with normalizations, by SGD */
+  bool is_marked;   /* its normalizations ask for statistics over all replicas */
+  clm__join_wish join;
   int steps;        /* at most TROUPE_STEPS */
   int batch;        /* images of a step, at most 8 */
   int nan_step;     /* from 1: the first rank's first images have a loss that is no number */
   int stop_step;    /* from 1: the last rank is asked to stop */
   int missing_step; /* from 1: the last rank has no batch */
+  int broken_step;  /* from 1: the last rank loses its network; ranks need not agree then */
   int evaluate;     /* images to evaluate behind the last step */
   bool traces;      /* each rank has a trace of its steps */
 
