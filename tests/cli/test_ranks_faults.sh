@@ -122,7 +122,7 @@ resume_to_the_same_bits killed
 
 # A rank that is silent is named by the others, with the step, in the time given.
 # shellcheck disable=SC2086
-start 3 train tiny --out silent $long
+start 3 train tiny --out silent $long --trace silent.json
 wait_for '^Epoch 4/'
 kill -STOP "$(cat pid.1)"
 begin=$(date +%s)
@@ -131,6 +131,9 @@ expect_status 69
 expect err '^clematis: in epoch [0-9]+, after step [0-9]+: .*no answer for 3\.0 s from rank 1 \('
 check
 [ $(($(date +%s) - begin)) -le 20 ] || fail "it took $(($(date +%s) - begin)) s"
+# Of the trace there is what rank 0 has.
+expect out '^Trace: silent.json, [0-9]+ spans of 1 rank, complete$'
+expect_file silent.json
 resume_to_the_same_bits silent
 
 # A second signal ends at once.
