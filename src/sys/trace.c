@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { LANES_MAX = 512, LANE_NAME_SIZE = 48 };
 
@@ -47,13 +48,21 @@ void clm__trace_destroy(clm__trace *trace)
   clm__mem_free(trace);
 }
 
+static int find_lane_locked(clm__trace *trace, const char *name)
+{
+  for (int lane = 0; lane < trace->lane_count; lane++)
+    if (strcmp(trace->lanes[lane], name) == 0) return lane;
+  const bool has_room = trace->lane_count < LANES_MAX;
+  const int lane = has_room ? trace->lane_count++ : LANES_MAX - 1;
+  (void)snprintf(trace->lanes[lane], LANE_NAME_SIZE, "%s", has_room ? name : "the rest");
+  return lane;
+}
+
 int clm__trace_add_lane(clm__trace *trace, const char *name)
 {
   if (trace == NULL) return CLM__TRACE_MAIN;
   (void)pthread_mutex_lock(&trace->lock);
-  const bool has_room = trace->lane_count < LANES_MAX;
-  const int lane = has_room ? trace->lane_count++ : LANES_MAX - 1;
-  (void)snprintf(trace->lanes[lane], LANE_NAME_SIZE, "%s", has_room ? name : "the rest");
+  const int lane = find_lane_locked(trace, name);
   (void)pthread_mutex_unlock(&trace->lock);
   return lane;
 }

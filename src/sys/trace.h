@@ -25,8 +25,8 @@ void clm__trace_destroy(clm__trace *trace);
 /* A lane is what does one thing after the other: a thread, a queue, a sum between ranks. Spans of a
  * lane lie beside or inside each other. */
 #define CLM__TRACE_MAIN 0 /* the thread that called clm_train */
-/* Adds a lane; the name is copied. Returns its number; a trace with too many lanes has one for the
- * rest. */
+/* The number of the lane of this name, which is copied where it is new; a trace with too many lanes
+ * has one for the rest. */
 int clm__trace_add_lane(clm__trace *trace, const char *name);
 
 /* Steps are counted from 1; step 0 is what lies between steps. */

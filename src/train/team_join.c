@@ -26,7 +26,8 @@ static clm_status make_joint(clm__team *team, const clm__joint *place, team_join
   const size_t count = slots_floats(team, joint);
   CLM_TRY(clm__mem_alloc(count, sizeof *joint->slots, &joint->slots));
   CLM_TRY(clm__mem_alloc(2 * joint->channels, sizeof *joint->figures, &joint->figures));
-  const clm__bucket_config bucket = {.values = joint->slots, .count = count};
+  const clm__bucket_config bucket = {
+      .values = joint->slots, .count = count, .trace = team->config.trace, .name = "statistics"};
   return clm__bucket_create(team->comm, &bucket, &joint->bucket);
 }
 

@@ -10,6 +10,8 @@
 #include "sys/thread.h"
 #include "sys/trace.h"
 
+#include <stdio.h>
+
 enum { SPANS = 5 };
 
 static clm__trace *make(void)
@@ -75,8 +77,13 @@ static void lanes_have_names_and_an_end(void **state)
   name[0] = '?';
   assert_string_equal(clm__trace_get_lane(trace, CLM__TRACE_MAIN), "main");
   assert_string_equal(clm__trace_get_lane(trace, 1), "first");
+  assert_int_equal(clm__trace_add_lane(trace, "first"), 1);
   int last = 0;
-  for (int i = 0; i < 1000; i++) last = clm__trace_add_lane(trace, "more");
+  for (int i = 0; i < 1000; i++) {
+    char more[16];
+    (void)snprintf(more, sizeof more, "more %d", i);
+    last = clm__trace_add_lane(trace, more);
+  }
   assert_int_equal(last, clm__trace_get_counts(trace).lanes - 1);
   assert_string_equal(clm__trace_get_lane(trace, last), "the rest");
   clm__trace_destroy(trace);
