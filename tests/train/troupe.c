@@ -7,6 +7,7 @@
 #include "support/folder.h"
 #include "support/golden_batches.h"
 #include "train/session_model.h"
+#include "train/team_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,12 +257,24 @@ static clm_status play(player *self, clm__comm *comm)
   return clm__team_read_weights(self->team, weights);
 }
 
+static void keep_buckets(const player *self)
+{
+  const clm__team *team = self->team;
+  clm__bucket **kept = self->on->all->kept[self->rank];
+  int count = 0;
+  for (int i = 0; i < team->part_count && count < TROUPE_KEPT; i++)
+    kept[count++] = team->parts[i].bucket;
+  for (int i = 0; i < team->joint_count && count < TROUPE_KEPT; i++)
+    kept[count++] = team->joints[i].bucket;
+}
+
 static bool run_rank(clm__comm *comm, world *where)
 {
   stage *on = where->shared;
   player self = {.on = on, .rank = clm__comm_get_rank(comm)};
   clm__comm_set_timeout(comm, on->all->broken_step > 0 ? 2000 : 20000);
   if (play(&self, comm) != CLM_OK) on->all->failures[self.rank] = *clm_error_last();
+  if (on->all->broken_step > 0 && self.team != NULL) keep_buckets(&self);
   clm__team_destroy(self.team);
   clm__model_file_fini(&self.model);
   for (int i = 0; i < on->all->devices; i++) clm__device_close(self.devices[i]);
