@@ -76,6 +76,23 @@ static void *run(void *argument)
 
 /* ---- its callers ---- */
 
+#define PAGE_BYTES 4096 /* the smallest there are */
+
+static void touch(float *values, size_t count)
+{
+  for (size_t i = 0; i < count; i += PAGE_BYTES / sizeof *values) {
+    volatile float *value = &values[i];
+    *value = *value;
+  }
+}
+
+static void touch_arrays(const clm__model_file *model)
+{
+  touch(model->weights->values, model->weights->elements);
+  for (int i = 0; i < model->optim_state->slot_count; i++)
+    touch(model->optim_state->slots[i], model->weights->trainable_elements);
+}
+
 clm_status clm__saver_create(const clm__saver_config *config, clm__saver **saver)
 {
   clm__saver *made = NULL;
@@ -89,6 +106,7 @@ clm_status clm__saver_create(const clm__saver_config *config, clm__saver **saver
     clm__saver_destroy(made);
     return status;
   }
+  touch_arrays(config->model);
   *saver = made;
   return CLM_OK;
 }

@@ -17,7 +17,8 @@ typedef struct clm__saver_config {
 
 typedef struct clm__saver clm__saver;
 
-/* Errors: NO_MEMORY. */
+/* Touches the pages of the model's arrays, so that the first copy does not wait for the system to
+ * give them. Errors: NO_MEMORY. */
 CLM_MUST_CHECK clm_status clm__saver_create(const clm__saver_config *config, clm__saver **saver);
 /* Waits for what is being written; takes NULL. */
 void clm__saver_destroy(clm__saver *saver);

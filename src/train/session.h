@@ -28,6 +28,8 @@ typedef struct clm__session {
   clm__run_state state;
   clm__saver *saver;    /* of rank 0; reads model's arrays: clm__session_fetch waits for it */
   double saved_seconds; /* of the clock, when the last checkpoint began */
+  bool owes_checkpoint; /* one was due after a step, and the saver was busy */
+  bool saves_step;      /* all ranks have agreed on a checkpoint after the step at hand */
   clm__events *events;  /* of rank 0; NULL: not wanted */
   clm__monitor monitor;
   clm__device **devices; /* [device_count] of this rank */
@@ -100,6 +102,9 @@ void clm__session_end_saving(clm__session *session);
 
 /* Writes the trace, where one is wanted. What cannot be written is a warning. */
 void clm__session_write_trace(clm__session *session);
+/* Whether this rank wants a checkpoint after the step that is about to begin. Rank 0 does where one
+ * is due by steps or by the clock, once the one before is written. Not collective. */
+bool clm__session_wants_checkpoint(clm__session *session);
 
 /* Writes a checkpoint of where the run stands. Errors: IO, on all ranks. */
 CLM_MUST_CHECK clm_status clm__session_save(clm__session *session);

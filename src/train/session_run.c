@@ -106,6 +106,7 @@ static clm_status train_next(clm__session *session, clm__team_result *result)
   clm__team_input input = {.epoch = (uint32_t)session->state.epoch,
                            .is_spoiled = (uint64_t)optim->iterations + 1 == session->spoiled_step,
                            .wants_stop = clm__callbacks_should_stop(&session->callbacks),
+                           .wants_save = clm__session_wants_checkpoint(session),
                            .learning_rate = optim->learning_rate,
                            .iterations = optim->iterations};
   const traced_step traced = begin_traced_step(session);
@@ -117,6 +118,7 @@ static clm_status train_next(clm__session *session, clm__team_result *result)
   CLM_TRY(status);
   if (!result->is_finite) return refuse_diverged(session);
   count_step(session, result);
+  session->saves_step = result->wants_save;
   session->steps_run++;
   return CLM_OK;
 }

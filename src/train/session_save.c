@@ -122,6 +122,7 @@ static clm_status save_beside(clm__session *session, bool to_best, bool to_check
   const double traced = clm__trace_begin(session->tracing.trace);
   CLM_TRY(clm__session_fetch(session));
   if (to_checkpoints) session->saved_seconds = begin;
+  if (to_checkpoints) session->owes_checkpoint = false;
   const clm__saver_job job = {
       .state = &session->state, .to_best = to_best, .to_checkpoints = to_checkpoints};
   if (session->saver != NULL && clm__saver_start(session->saver, &job) != CLM_OK)
@@ -136,18 +137,21 @@ static clm_status save_beside(clm__session *session, bool to_best, bool to_check
   return CLM_OK;
 }
 
-/* Whether so much time has passed that another checkpoint is due: rank 0's clock tells, when the
- * one before is written. */
-static clm_status ask_clock(const clm__session *session, bool *is_due)
+static bool is_due_by_clock(const clm__session *session)
 {
   const double interval_seconds = 60.0 * session->config->checkpoint_minutes;
-  bool asked = session->saver != NULL &&
-               clm__clock_seconds() - session->saved_seconds >= interval_seconds &&
-               !clm__saver_is_busy(session->saver);
-  if (clm__comm_get_size(session->comm) > 1)
-    CLM_TRY(clm__comm_broadcast(session->comm, &asked, sizeof asked));
-  *is_due = asked;
-  return CLM_OK;
+  return interval_seconds > 0.0 &&
+         clm__clock_seconds() - session->saved_seconds >= interval_seconds;
+}
+
+bool clm__session_wants_checkpoint(clm__session *session)
+{
+  if (session->saver == NULL) return false;
+  const int every = session->config->checkpoint_steps;
+  const int64_t step = session->model.optim_state->iterations + 1;
+  if (every > 0 && step % every == 0) session->owes_checkpoint = true;
+  return (session->owes_checkpoint || is_due_by_clock(session)) &&
+         !clm__saver_is_busy(session->saver);
 }
 
 /* ---- the library's own callbacks ---- */
@@ -233,10 +237,7 @@ static clm_status save_after_step(void *user, const clm_step_info *info)
 {
   (void)info;
   clm__session *session = user;
-  const int every = session->config->checkpoint_steps;
-  bool is_due = every > 0 && session->model.optim_state->iterations % every == 0;
-  if (!is_due && session->config->checkpoint_minutes > 0.0) CLM_TRY(ask_clock(session, &is_due));
-  return is_due ? save_beside(session, false, true) : CLM_OK;
+  return session->saves_step ? save_beside(session, false, true) : CLM_OK;
 }
 
 void clm__session_add_callbacks(clm__session *session)

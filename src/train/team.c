@@ -78,7 +78,8 @@ clm_status clm__team_train(clm__team *team, const clm__team_input *input, clm__t
                                .hit_count = (uint64_t)figures.hit_count,
                                .count = (uint64_t)figures.count,
                                .is_finite = figures.is_finite,
-                               .wants_stop = input->wants_stop};
+                               .wants_stop = input->wants_stop,
+                               .wants_save = input->wants_save};
   return CLM_OK;
 }
 

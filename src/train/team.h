@@ -66,6 +66,7 @@ typedef struct clm__team_input {
   uint32_t epoch;
   bool is_spoiled;    /* a test wants a loss that is not a number */
   bool wants_stop;    /* this rank was asked to stop */
+  bool wants_save;    /* this rank wants a checkpoint after the step */
   clm_status failure; /* CLM_OK, or this thread's error, which every rank then gets */
   float learning_rate;
   int64_t iterations; /* updates done before */
@@ -78,6 +79,7 @@ typedef struct clm__team_result {
   uint64_t count;
   bool is_finite;      /* where false the weights were left as they were */
   bool wants_stop;     /* some rank was asked to stop */
+  bool wants_save;     /* some rank wants a checkpoint after the step */
   bool shares_changed; /* from the next step on clm__team_part answers differently */
 } clm__team_result;
 

@@ -128,6 +128,7 @@ void clm__team_encode(const clm__team_result *result, float *figures)
   figures[FIGURE_LOSS_LOW] = isfinite(high) ? (float)(result->loss_sum - (double)high) : 0.0F;
   figures[FIGURE_NOT_FINITE] = result->is_finite ? 0.0F : 1.0F;
   figures[FIGURE_STOP] = result->wants_stop ? 1.0F : 0.0F;
+  figures[FIGURE_SAVE] = result->wants_save ? 1.0F : 0.0F;
   figures[FIGURE_FAILURE] = 0.0F;
 }
 
@@ -138,7 +139,8 @@ void clm__team_decode(const float *figures, clm__team_result *result)
       .hit_count = clm__team_decode_count(figures[FIGURE_HITS_LOW], figures[FIGURE_HITS_HIGH]),
       .count = clm__team_decode_count(figures[FIGURE_COUNT_LOW], figures[FIGURE_COUNT_HIGH]),
       .is_finite = figures[FIGURE_NOT_FINITE] == 0.0F,
-      .wants_stop = figures[FIGURE_STOP] != 0.0F};
+      .wants_stop = figures[FIGURE_STOP] != 0.0F,
+      .wants_save = figures[FIGURE_SAVE] != 0.0F};
 }
 
 /* ---- summing over the replicas of this rank ---- */
@@ -151,7 +153,8 @@ static void add_values(float *restrict sum, const float *restrict values, size_t
 static void sum_figures(clm__team *team, float *figures)
 {
   const clm__team_input *input = team->input;
-  clm__team_result own = {.is_finite = true, .wants_stop = input->wants_stop};
+  clm__team_result own = {
+      .is_finite = true, .wants_stop = input->wants_stop, .wants_save = input->wants_save};
   bool has_failed = input->failure != CLM_OK || team->pending.status != CLM_OK;
   for (int i = 0; i < team->member_count; i++) {
     const team_member *member = &team->members[i];

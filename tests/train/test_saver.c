@@ -6,9 +6,10 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "io/hdf5.h"
 #include "support/folder.h"
 #include "sys/file.h"
-#include "train/saver.h"
+#include "train/session.h"
 #include "train/session_model.h"
 
 #include <stdio.h>
@@ -141,6 +142,35 @@ static void failures_are_told_once_each(void **unused)
   assert_ok(clm__saver_take_failure(test.saver));
 }
 
+/* While the file before is being written a checkpoint that is due waits, and training does not. */
+static void what_is_due_passes_while_the_saver_is_busy(void **unused)
+{
+  (void)unused;
+  clm_train_config config = clm_train_config_default();
+  config.checkpoint_steps = 3;
+  clm__session session = {.config = &config, .model = test.model, .saver = test.saver};
+  int64_t *steps = &test.model.optim_state->iterations;
+  const bool expected[8] = {false, false, true, false, false, false, false, true};
+  for (int step = 1; step <= 8; step++) {
+    *steps = step - 1;
+    assert_int_equal(clm__session_wants_checkpoint(&session), expected[step - 1]);
+    if (step == 3) {
+      session.owes_checkpoint = false; /* it is taken */
+      clm__hdf5_enter();               /* and cannot be written for now */
+      start(30, false, true);
+    }
+    if (step != 7) continue;
+    clm__hdf5_leave();
+    clm__saver_wait(test.saver);
+  }
+  session.owes_checkpoint = false;
+  *steps = 8;
+  assert_true(clm__session_wants_checkpoint(&session));
+  /* Nobody else has a saver. */
+  session.saver = NULL;
+  assert_false(clm__session_wants_checkpoint(&session));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -148,6 +178,8 @@ int main(void)
                                       tear_down),
       cmocka_unit_test_setup_teardown(the_newest_are_kept, set_up, tear_down),
       cmocka_unit_test_setup_teardown(destroying_ends_the_write, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(failures_are_told_once_each, set_up, tear_down)};
+      cmocka_unit_test_setup_teardown(failures_are_told_once_each, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(what_is_due_passes_while_the_saver_is_busy, set_up,
+                                      tear_down)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

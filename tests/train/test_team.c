@@ -255,6 +255,20 @@ static void one_rank_asked_to_stop_is_heard_by_all(void **state)
   troupe_free(&all);
 }
 
+static void a_checkpoint_that_one_rank_wants_is_heard_by_all(void **state)
+{
+  (void)state;
+  for (int ranks = 1; ranks <= 3; ranks++) {
+    troupe all = make(ranks, 1);
+    all.steps = 3;
+    all.save_step = 2;
+    troupe_run(&all, &options);
+    for (int step = 0; step < 3; step++)
+      assert_int_equal(all.results[step].wants_save, step + 1 == all.save_step);
+    troupe_free(&all);
+  }
+}
+
 static void a_rank_without_its_batch_ends_all(void **state)
 {
   (void)state;
@@ -327,6 +341,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(moving_averages_are_those_of_all_images),
       cmocka_unit_test(a_loss_that_is_no_number_stops_all_updates),
       cmocka_unit_test(one_rank_asked_to_stop_is_heard_by_all),
+      cmocka_unit_test(a_checkpoint_that_one_rank_wants_is_heard_by_all),
       cmocka_unit_test(a_rank_without_its_batch_ends_all),
       cmocka_unit_test(a_device_that_fails_is_named_by_all)};
   return cmocka_run_group_tests(tests, run_lone, free_lone);

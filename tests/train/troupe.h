@@ -26,6 +26,7 @@ typedef struct troupe {
   int batch;        /* images of a step, at most 8 */
   int nan_step;     /* from 1: the first rank's first images have a loss that is no number */
   int stop_step;    /* from 1: the last rank is asked to stop */
+  int save_step;    /* from 1: the first rank wants a checkpoint */
   int missing_step; /* from 1: the last rank has no batch */
   int broken_step;  /* from 1: the last rank loses its network; ranks need not agree then */
   int evaluate;     /* images to evaluate behind the last step */
