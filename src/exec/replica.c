@@ -179,6 +179,7 @@ clm_status clm__replica_evaluate(clm__replica *replica, const clm__replica_input
   replica->count_in_flight = input->count;
   replica->host_stop = 0;
   if (input->count == 0) return CLM_OK;
+  CLM_TRY(clm__replica_build_evaluation(replica));
   clm__runner *runner = replica->evaluate.runner;
   CLM_TRY(write_input(replica, runner, input));
   const clm__runner_call call = {.batch = input->count};

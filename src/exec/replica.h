@@ -45,7 +45,8 @@ typedef struct clm__replica_config {
 
 typedef struct clm__replica clm__replica;
 
-/* Builds the programs and takes all the memory there will ever be. Errors: DEVICE_MEMORY (needed,
+/* Builds the programs, those of evaluation beside training left out, and takes all the memory there
+ * will ever be. Errors: DEVICE_MEMORY (needed,
  * available, and the largest batch that fits), USAGE, DEVICE_FAILED, NO_MEMORY. */
 CLM_MUST_CHECK clm_status clm__replica_create(const clm__replica_config *config,
                                               clm__replica **replica);
@@ -94,7 +95,11 @@ typedef struct clm__replica_update_args {
 CLM_MUST_CHECK clm_status clm__replica_update(clm__replica *replica,
                                               const clm__replica_update_args *args);
 
-/* Enqueue forward in inference mode and the loss. */
+/* Builds the programs of evaluation where they are not built yet. A replica with a loss. Errors:
+ * DEVICE_FAILED, NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__replica_build_evaluation(clm__replica *replica);
+
+/* Enqueue forward in inference mode and the loss; the first one builds what is not built. */
 CLM_MUST_CHECK clm_status clm__replica_evaluate(clm__replica *replica,
                                                 const clm__replica_input *input);
 

@@ -24,7 +24,6 @@ static clm_status make_mode(clm__replica *replica, bool training, bool logits, r
                                      .batch_max = config->batch_max,
                                      .tune = config->tune,
                                      .variant = config->variant,
-                                     .threads = config->threads,
                                      .join = config->join};
   return clm__runner_create(&runner, &mode->runner);
 }
@@ -95,7 +94,7 @@ static uint64_t needed_bytes(const clm__replica *replica)
          small_bytes(replica->config.batch_max);
 }
 
-/* Tries a batch size by making everything but the memory; its programs are there already. */
+/* Tries a batch size by making everything but programs and memory. */
 static bool batch_fits(const clm__replica *replica, int batch_max)
 {
   clm__replica trial = {.config = replica->config, .device = replica->device};
@@ -178,6 +177,23 @@ static clm_status make_arenas(clm__replica *replica)
   return CLM_OK;
 }
 
+/* Evaluation beside training is built later: the first step need not wait for it. */
+static clm_status build_programs(clm__replica *replica)
+{
+  const int threads = replica->config.threads;
+  if (replica->predict.runner != NULL) return clm__runner_build(replica->predict.runner, threads);
+  if (replica->train.runner != NULL) return clm__runner_build(replica->train.runner, threads);
+  return clm__replica_build_evaluation(replica);
+}
+
+clm_status clm__replica_build_evaluation(clm__replica *replica)
+{
+  if (replica->has_evaluation) return CLM_OK;
+  CLM_TRY(clm__runner_build(replica->evaluate.runner, replica->config.threads));
+  replica->has_evaluation = true;
+  return CLM_OK;
+}
+
 static clm_status make_memory(clm__replica *replica)
 {
   CLM_TRY(make_arenas(replica));
@@ -239,6 +255,7 @@ static clm_status make_replica(clm__replica *replica)
               output->rank);
   replica->classes = output->dims[0];
   CLM_TRY(make_fitting_modes(replica));
+  CLM_TRY(build_programs(replica));
   CLM_TRY(make_memory(replica));
   CLM_TRY(make_loss(replica));
   CLM_TRY(make_optim(replica));

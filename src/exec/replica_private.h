@@ -19,6 +19,7 @@ struct clm__replica {
   replica_mode train;    /* training, ends in logits */
   replica_mode evaluate; /* inference, ends in logits */
   replica_mode predict;  /* inference, ends in probabilities */
+  bool has_evaluation;   /* the programs of evaluate are built */
   int arena_count;
   cl_mem arenas[CLM__ARENAS_MAX]; /* shared by the modes: only one runs at a time */
   uint64_t device_bytes;

@@ -36,25 +36,36 @@ struct clm__runner {
 
 /* ---- making ready ---- */
 
-typedef struct prepare_job {
-  clm__runner *runner;
-  const clm__runner_config *config;
-} prepare_job;
-
-/* Prepares pass `item % CLM__PASS_COUNT` of node `item / CLM__PASS_COUNT`. */
-static clm_status prepare_item(void *user, size_t item)
+static clm_status choose_pass(clm__runner *runner, const clm__runner_config *config, int index,
+                              clm__pass pass)
 {
-  const prepare_job *job = user;
-  const int index = (int)(item / CLM__PASS_COUNT);
-  const clm__pass pass = (clm__pass)(item % CLM__PASS_COUNT);
-  runner_node *node = &job->runner->nodes[index];
-  if (!clm__node_wants_pass(job->runner->net, index, pass)) return CLM_OK;
+  runner_node *node = &runner->nodes[index];
+  if (!clm__node_wants_pass(runner->net, index, pass)) return CLM_OK;
   char name[CLM__CHOICE_NAME_SIZE];
-  const char *forced = clm__choice_find(job->config->variant, &node->problem, pass,
-                                        &job->runner->device->info, name);
-  CLM_TRY(clm__instance_init(&node->passes[pass], &node->problem, pass, job->runner->device,
-                             job->config->tune, forced));
+  const char *forced =
+      clm__choice_find(config->variant, &node->problem, pass, &runner->device->info, name);
+  CLM_TRY(clm__instance_choose(&node->passes[pass], &node->problem, pass, runner->device,
+                               config->tune, forced));
   node->has_pass[pass] = true;
+  return CLM_OK;
+}
+
+/* Whether the statistics of a node are those of all replicas. A layer that is frozen has none. */
+static bool joins(clm__join_wish wish, const clm__problem *problem)
+{
+  const clm__op *op = problem->op;
+  if (wish == CLM__JOIN_NOTHING || op->is_synchronized == NULL) return false;
+  if (!problem->training || problem->frozen) return false;
+  return wish == CLM__JOIN_ALL || op->is_synchronized(problem->attributes);
+}
+
+static clm_status choose_node(clm__runner *runner, const clm__runner_config *config, int index)
+{
+  clm__problem *problem = &runner->nodes[index].problem;
+  clm__problem_of_node(runner->net, index, runner->batch_max, problem);
+  problem->joins = joins(config->join, problem);
+  for (int pass = 0; pass < CLM__PASS_COUNT; pass++)
+    CLM_TRY(choose_pass(runner, config, index, (clm__pass)pass));
   return CLM_OK;
 }
 
@@ -65,7 +76,7 @@ static bool adds_gradients(const clm__net *net)
   return false;
 }
 
-static clm_status prepare_accumulate(clm__runner *runner)
+static clm_status build_accumulate(clm__runner *runner)
 {
   if (!runner->net->training || !adds_gradients(runner->net)) return CLM_OK;
   clm__program *program = NULL;
@@ -86,15 +97,6 @@ static clm__plan_limits plan_limits(const clm__runner *runner)
 {
   return (clm__plan_limits){.align_bytes = clm__max_size(runner->device->info.base_align_bytes, 64),
                             .arena_max_bytes = (size_t)runner->device->info.buffer_max_bytes};
-}
-
-/* Whether the statistics of a node are those of all replicas. A layer that is frozen has none. */
-static bool joins(clm__join_wish wish, const clm__problem *problem)
-{
-  const clm__op *op = problem->op;
-  if (wish == CLM__JOIN_NOTHING || op->is_synchronized == NULL) return false;
-  if (!problem->training || problem->frozen) return false;
-  return wish == CLM__JOIN_ALL || op->is_synchronized(problem->attributes);
 }
 
 static void note_joint(clm__runner *runner, int index, clm__pass pass)
@@ -124,14 +126,7 @@ static clm_status make_ready(clm__runner *runner, const clm__runner_config *conf
   CLM_TRY(clm__mem_alloc(node_count, sizeof *runner->nodes, &runner->nodes));
   CLM_TRY(clm__mem_alloc(node_count + 1, sizeof *runner->values, &runner->values));
   CLM_TRY(clm__mem_alloc(node_count + 1, sizeof *runner->gradients, &runner->gradients));
-  for (int i = 0; i < runner->net->node_count; i++) {
-    clm__problem *problem = &runner->nodes[i].problem;
-    clm__problem_of_node(runner->net, i, runner->batch_max, problem);
-    problem->joins = joins(config->join, problem);
-  }
-  prepare_job job = {.runner = runner, .config = config};
-  CLM_TRY(clm__parallel_build(node_count * CLM__PASS_COUNT, config->threads, prepare_item, &job));
-  CLM_TRY(prepare_accumulate(runner));
+  for (int i = 0; i < runner->net->node_count; i++) CLM_TRY(choose_node(runner, config, i));
   CLM_TRY(make_joints(runner));
   runner->workspace_bytes = largest_workspace(runner);
   const clm__plan_limits limits = plan_limits(runner);
@@ -154,6 +149,22 @@ clm_status clm__runner_create(const clm__runner_config *config, clm__runner **ru
   }
   *runner = made;
   return CLM_OK;
+}
+
+/* Builds pass `item % CLM__PASS_COUNT` of node `item / CLM__PASS_COUNT`. */
+static clm_status build_item(void *user, size_t item)
+{
+  clm__runner *runner = user;
+  runner_node *node = &runner->nodes[item / CLM__PASS_COUNT];
+  const size_t pass = item % CLM__PASS_COUNT;
+  return node->has_pass[pass] ? clm__instance_build(&node->passes[pass]) : CLM_OK;
+}
+
+clm_status clm__runner_build(clm__runner *runner, int threads)
+{
+  const size_t count = (size_t)runner->net->node_count * CLM__PASS_COUNT;
+  CLM_TRY(clm__parallel_build(count, threads, build_item, runner));
+  return build_accumulate(runner);
 }
 
 static void destroy_node(runner_node *node)

@@ -21,17 +21,20 @@ typedef struct clm__runner_config {
   int batch_max;
   const clm__tune *tune; /* may be NULL; borrowed for the call */
   const char *variant;   /* the user's wish, may be NULL; borrowed for the call */
-  int threads;           /* that build programs, at least 1 */
   clm__join_wish join;
 } clm__runner_config;
 
 typedef struct clm__runner clm__runner;
 
-/* Chooses and builds; plans memory but allocates none of it. Errors: USAGE (the wish),
- * DEVICE_MEMORY (a block is larger than a buffer may be), DEVICE_FAILED, NO_MEMORY. */
+/* Chooses variants and plans memory; builds nothing and takes no device memory. Errors: USAGE (the
+ * wish), DEVICE_MEMORY (a block is larger than a buffer may be), DEVICE_FAILED, NO_MEMORY. */
 CLM_MUST_CHECK clm_status clm__runner_create(const clm__runner_config *config,
                                              clm__runner **runner);
 void clm__runner_destroy(clm__runner *runner);
+
+/* Builds the programs on up to `threads` threads, at least 1; once, before anything is run. Errors:
+ * DEVICE_FAILED, NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__runner_build(clm__runner *runner, int threads);
 
 /* The buffers the runner needs. */
 const clm__plan_arenas *clm__runner_arenas(const clm__runner *runner);

@@ -1,5 +1,6 @@
 #include "op/variant.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "dev/blas.h"
 #include "op/build.h"
@@ -116,23 +117,51 @@ static clm_status choose(clm__instance *instance, const clm__tune *tune, const c
   return CLM_OK;
 }
 
-static clm_status finish_init(clm__instance *instance, clm_status status)
+static clm_status give_up(clm__instance *instance, clm_status status)
 {
-  if (status == CLM_OK) status = instance->variant->prepare(instance);
-  if (status == CLM_OK) return CLM_OK;
   clm__instance_fini(instance);
   return clm__error_pass(status, __FILE__, __LINE__, __func__);
 }
 
-clm_status clm__instance_init(clm__instance *instance, const clm__problem *problem, clm__pass pass,
-                              clm__device *device, const clm__tune *tune, const char *forced)
+clm_status clm__instance_choose(clm__instance *instance, const clm__problem *problem,
+                                clm__pass pass, clm__device *device, const clm__tune *tune,
+                                const char *forced)
 {
   CLM_ASSERT(clm__problem_has_pass(problem, pass));
   CLM_ASSERT(problem->batch_max >= 1);
   *instance = (clm__instance){.problem = problem, .pass = pass, .device = device};
   clm_status status = choose(instance, tune, forced);
   if (status == CLM_OK && instance->variant->uses_blas) status = clm__blas_prepare(device, tune);
-  return finish_init(instance, status);
+  if (status == CLM_OK) status = instance->variant->prepare(instance);
+  return status == CLM_OK ? CLM_OK : give_up(instance, status);
+}
+
+static clm_status build_wish(clm__instance *instance, int index)
+{
+  clm__kernel_wish *wish = &instance->wishes[index];
+  const clm__build build = {.file = wish->file,
+                            .options = wish->options,
+                            .variant = instance->variant->name,
+                            .kernel = wish->name};
+  CLM_TRY(clm__build_kernel(instance->device, &build, &instance->kernels[index]));
+  clm__mem_free(wish->options);
+  wish->options = NULL;
+  return CLM_OK;
+}
+
+clm_status clm__instance_build(clm__instance *instance)
+{
+  for (int i = 0; i < instance->kernel_count; i++)
+    if (instance->wishes[i].options != NULL) CLM_TRY(build_wish(instance, i));
+  return CLM_OK;
+}
+
+clm_status clm__instance_init(clm__instance *instance, const clm__problem *problem, clm__pass pass,
+                              clm__device *device, const clm__tune *tune, const char *forced)
+{
+  CLM_TRY(clm__instance_choose(instance, problem, pass, device, tune, forced));
+  const clm_status status = clm__instance_build(instance);
+  return status == CLM_OK ? CLM_OK : give_up(instance, status);
 }
 
 clm_status clm__instance_init_with(clm__instance *instance, const clm__problem *problem,
@@ -144,12 +173,17 @@ clm_status clm__instance_init_with(clm__instance *instance, const clm__problem *
       (clm__instance){.problem = problem, .pass = pass, .device = device, .tuning = *values};
   instance->variant = find_usable(instance, values->variant);
   if (instance->variant == NULL) return refuse_forced(instance, values->variant);
-  return finish_init(instance, CLM_OK);
+  clm_status status = instance->variant->prepare(instance);
+  if (status == CLM_OK) status = clm__instance_build(instance);
+  return status == CLM_OK ? CLM_OK : give_up(instance, status);
 }
 
 void clm__instance_fini(clm__instance *instance)
 {
-  for (int i = 0; i < instance->kernel_count; i++) clm__kernel_fini(&instance->kernels[i]);
+  for (int i = 0; i < instance->kernel_count; i++) {
+    clm__kernel_fini(&instance->kernels[i]);
+    clm__mem_free(instance->wishes[i].options);
+  }
   *instance = (clm__instance){0};
 }
 
@@ -179,18 +213,17 @@ clm_status clm__instance_add_kernel(clm__instance *instance, const char *file, c
                                     const char *name)
 {
   CLM_ASSERT(instance->kernel_count < CLM__KERNELS_MAX);
+  clm__kernel_wish *wish = &instance->wishes[instance->kernel_count];
   clm__str text = {0};
   clm_status status = clm__str_add(&text, "%s", options);
   if (status == CLM_OK) status = add_defines(&text, instance->tuning.defines);
-  const clm__build build = {.file = file,
-                            .options = clm__str_get(&text),
-                            .variant = instance->variant->name,
-                            .kernel = name};
-  clm__kernel *kernel = &instance->kernels[instance->kernel_count];
-  if (status == CLM_OK) status = clm__build_kernel(instance->device, &build, kernel);
-  if (status == CLM_OK) instance->kernel_count++;
+  if (status == CLM_OK) status = clm__str_take(&text, &wish->options);
   clm__str_fini(&text);
-  return status;
+  CLM_TRY(status);
+  wish->file = file;
+  wish->name = name;
+  instance->kernel_count++;
+  return CLM_OK;
 }
 
 clm_status clm__instance_enqueue(clm__instance *instance, const clm__op_args *args)

@@ -1,8 +1,9 @@
 /* How an op runs on a device.
  *
  * A variant serves some of the passes of an op. For each pass of a node the first usable variant is
- * taken, unless tuning values or the user name another. prepare() builds the kernels once, before
- * step 1; enqueue() only enqueues: it allocates nothing and waits for nothing.
+ * taken, unless tuning values or the user name another. prepare() says which kernels and how much
+ * memory it needs; they are built once, before its first call; enqueue() only enqueues: it
+ * allocates nothing and waits for nothing.
  *
  * Rule of gradients: backward passes overwrite dx and dw. dw holds the *sum* over the images of the
  * batch. Sums have a fixed order: the same device, driver and batch give the same bits. */
@@ -55,14 +56,22 @@ typedef struct clm__problem {
 
 #define CLM__KERNELS_MAX 6
 
+/* A kernel that prepare has asked for and that is not built yet. */
+typedef struct clm__kernel_wish {
+  const char *file; /* static, as the name is */
+  const char *name;
+  char *options; /* owned; NULL: it is built */
+} clm__kernel_wish;
+
 /* A variant made ready for one pass of one problem on one device. */
 typedef struct clm__instance {
   const clm__problem *problem; /* borrowed */
   const struct clm__variant *variant;
   clm__pass pass;
-  clm__device *device;                   /* borrowed */
-  clm__tune_values tuning;               /* defines to append to the build options */
-  clm__kernel kernels[CLM__KERNELS_MAX]; /* filled by prepare, freed by clm__instance_fini */
+  clm__device *device;                       /* borrowed */
+  clm__tune_values tuning;                   /* defines to append to the build options */
+  clm__kernel_wish wishes[CLM__KERNELS_MAX]; /* of prepare */
+  clm__kernel kernels[CLM__KERNELS_MAX];     /* of the wishes, freed by clm__instance_fini */
   int kernel_count;
   size_t workspace_bytes; /* of one call; the memory is shared with other nodes */
   clm__joint joint;       /* set by prepare where the problem joins */
@@ -101,8 +110,8 @@ typedef struct clm__variant {
   bool rounds_in_tiles; /* errors are relative to the largest number near by, not to each result */
   /* Whether it can run this pass of this problem on such a device; NULL: always. */
   bool (*usable)(const clm__problem *problem, clm__pass pass, const clm__device_info *info);
-  /* Makes kernels (clm__instance_add_kernel) and sets workspace_bytes for batch_max. Threads: may
-   * run beside others of the same device. */
+  /* Asks for kernels (clm__instance_add_kernel) and sets workspace_bytes for batch_max. Threads:
+   * may run beside others of the same device. */
   clm_status (*prepare)(clm__instance *instance);
   clm_status (*enqueue)(clm__instance *instance, const clm__op_args *args);
   /* Tuning values "TILE=4 VEC=8" that `clematis tune` tries for a pass besides the variant's own
@@ -125,10 +134,18 @@ typedef struct clm__variant_key {
 } clm__variant_key;
 void clm__variant_key_of(const clm__problem *problem, clm__pass pass, clm__variant_key *key);
 
-/* Chooses a variant for a pass and prepares it. `forced` names a variant or is NULL; then tuning
- * (may be NULL) decides, then usability. The instance is zeroed first; clm__instance_fini frees it.
- * Errors: USAGE (a forced name is unknown or not usable: the usable ones are listed),
- * DEVICE_FAILED. */
+/* Chooses a variant for a pass and prepares it without building anything. `forced` names a variant
+ * or is NULL; then tuning (may be NULL) decides, then usability. The instance is zeroed first;
+ * clm__instance_fini frees it. Errors: USAGE (a forced name is unknown or not usable: the usable
+ * ones are listed), DEVICE_FAILED. */
+CLM_MUST_CHECK clm_status clm__instance_choose(clm__instance *instance, const clm__problem *problem,
+                                               clm__pass pass, clm__device *device,
+                                               const clm__tune *tune, const char *forced);
+/* Builds what is not built yet. Threads: may run beside others of the same device. Errors:
+ * DEVICE_FAILED, NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__instance_build(clm__instance *instance);
+
+/* Both. Where it fails nothing is left to free. */
 CLM_MUST_CHECK clm_status clm__instance_init(clm__instance *instance, const clm__problem *problem,
                                              clm__pass pass, clm__device *device,
                                              const clm__tune *tune, const char *forced);
@@ -140,8 +157,8 @@ CLM_MUST_CHECK clm_status clm__instance_init_with(clm__instance *instance,
                                                   const clm__tune_values *values);
 void clm__instance_fini(clm__instance *instance);
 
-/* Builds cl/<file> with options plus those of the instance's tuning values that options do not
- * define, and appends the kernel `name`. */
+/* Asks for the kernel `name` of cl/<file> with options plus those of the instance's tuning values
+ * that options do not define. */
 CLM_MUST_CHECK clm_status clm__instance_add_kernel(clm__instance *instance, const char *file,
                                                    const char *options, const char *name);
 

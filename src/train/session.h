@@ -102,6 +102,7 @@ void clm__session_end_saving(clm__session *session);
 
 /* Writes the trace, where one is wanted. What cannot be written is a warning. */
 void clm__session_write_trace(clm__session *session);
+
 /* Whether this rank wants a checkpoint after the step that is about to begin. Rank 0 does where one
  * is due by steps or by the clock, once the one before is written. Not collective. */
 bool clm__session_wants_checkpoint(clm__session *session);

@@ -197,12 +197,21 @@ static clm_status plan(clm__session *session, bool validates)
   return status;
 }
 
-/* From the second step on a rank is as late as it is slow, and no longer than its peers allow. */
 static void note_first_step(clm__session *session)
 {
   if (session->result->first_step_seconds > 0.0) return;
   session->result->first_step_seconds = clm__clock_seconds() - session->begin_seconds;
+}
+
+/* Does what the first step need not wait for. From the second one on a rank is as late as it is
+ * slow, and no longer than its peers allow. */
+static clm_status finish_set_up(clm__session *session)
+{
+  if (session->steps_run != 1) return CLM_OK;
+  if (session->dataset->count > session->dataset->train_count)
+    CLM_TRY(clm__job_agree(session->comm, clm__team_build_evaluation(session->team)));
   clm__comm_set_timeout(session->comm, (int)(1e3 * session->config->peer_timeout_seconds));
+  return CLM_OK;
 }
 
 static clm_status train_batches(clm__session *session, const epoch_run *run)
@@ -216,6 +225,7 @@ static clm_status train_batches(clm__session *session, const epoch_run *run)
     keep_failure(session, clm__callbacks_step(&session->callbacks, &info));
     CLM_TRY(clm__callbacks_step(&session->own, &info));
     if (should_stop(session, &result)) return stop_on_request(session);
+    CLM_TRY(finish_set_up(session));
     if (!result.shares_changed) continue;
     keep_failure(session, clm__session_note_shares(session));
     keep_failure(session, plan(session, run->validation_batches > 0));

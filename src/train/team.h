@@ -88,6 +88,10 @@ typedef struct clm__team_result {
 CLM_MUST_CHECK clm_status clm__team_train(clm__team *team, const clm__team_input *input,
                                           clm__team_result *result);
 
+/* Builds what evaluation needs on this rank's devices, which else its first batch does. Not
+ * collective. Errors: DEVICE_FAILED, NO_MEMORY. */
+CLM_MUST_CHECK clm_status clm__team_build_evaluation(clm__team *team);
+
 /* Forward in inference mode and the loss of this rank's part. Not collective: the sums are those of
  * this rank; clm__team_sum adds them up. */
 CLM_MUST_CHECK clm_status clm__team_evaluate(clm__team *team, const clm__batch *batch,

@@ -341,6 +341,18 @@ static clm_status evaluate_member(clm__team *team, team_member *member)
   return clm__replica_finish(member->replica, &member->figures);
 }
 
+static clm_status build_member(clm__team *team, team_member *member)
+{
+  (void)team;
+  return clm__replica_build_evaluation(member->replica);
+}
+
+clm_status clm__team_build_evaluation(clm__team *team)
+{
+  clm__team_run(team, build_member);
+  return clm__team_check_members(team);
+}
+
 /* The most images that the members take at once. */
 static size_t get_room(const clm__team *team)
 {

@@ -219,6 +219,36 @@ static void a_step_allocates_builds_and_waits_for_nothing(void **state)
   assert_int_equal(atomic_load(&counts->bytes_from_device) - downloaded, 5 * figure_bytes);
 }
 
+static uint64_t count_programs(const fixture *f)
+{
+  const clm__device_counts *counts = &f->device->counts;
+  return atomic_load(&counts->programs_built) + atomic_load(&counts->programs_loaded);
+}
+
+static void evaluation_is_built_behind_training(void **state)
+{
+  fixture *f = *state;
+  make_replica(f);
+  (void)train(f, 0, BATCH, 0);
+  const uint64_t before = count_programs(f);
+  assert_ok(clm__replica_build_evaluation(f->replica));
+  const uint64_t built = count_programs(f);
+  assert_true(built > before);
+  const clm__replica_input input = input_of(f, 0, BATCH);
+  clm__replica_result asked, unasked;
+  assert_ok(clm__replica_evaluate(f->replica, &input));
+  assert_ok(clm__replica_finish(f->replica, &asked));
+  assert_ok(clm__replica_build_evaluation(f->replica));
+  assert_int_equal(count_programs(f), built);
+  /* Whoever does not ask for it gets it with the first batch. */
+  clm__replica_destroy(f->replica);
+  make_replica(f);
+  (void)train(f, 0, BATCH, 0);
+  assert_ok(clm__replica_evaluate(f->replica, &input));
+  assert_ok(clm__replica_finish(f->replica, &unasked));
+  assert_true(asked.loss_sum == unasked.loss_sum);
+}
+
 static void a_step_that_is_not_finite_changes_nothing(void **state)
 {
   fixture *f = *state;
@@ -318,6 +348,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(the_same_bits_twice, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_step_allocates_builds_and_waits_for_nothing, set_up,
                                       tear_down),
+      cmocka_unit_test_setup_teardown(evaluation_is_built_behind_training, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_step_that_is_not_finite_changes_nothing, set_up, tear_down),
       cmocka_unit_test_setup_teardown(training_learns_and_evaluation_agrees, set_up, tear_down),
       cmocka_unit_test_setup_teardown(slots_come_back, set_up, tear_down),

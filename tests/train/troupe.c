@@ -170,8 +170,8 @@ static clm_status train_step(player *self, int step)
   clm__team_input input = {.batch = &batch,
                            .is_spoiled = self->rank == 0 && step + 1 == all->nan_step,
                            .wants_stop = is_last && step + 1 == all->stop_step,
-                           .learning_rate = all->is_residual ? 0.01F : 0.001F,
                            .wants_save = self->rank == 0 && step + 1 == all->save_step,
+                           .learning_rate = all->is_residual ? 0.01F : 0.001F,
                            .iterations = step};
   if (is_last && step + 1 == all->missing_step) {
     input.batch = NULL;
