@@ -14,6 +14,7 @@ static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
 struct clm__hdf5 {
   hid_t id;
   const char *what;
+  void *image;         /* of a new file, once it is closed */
   H5E_auto2_t printer; /* of the process, put back at the end */
   void *printer_user;
 };
@@ -30,8 +31,60 @@ static void silence(clm__hdf5 *file)
   (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
+/* ---- the memory of a new file: ours, so that the image is taken over and not copied ---- */
+
+static void *allocate_image(size_t size_bytes, H5FD_file_image_op_t operation, void *user)
+{
+  (void)operation;
+  (void)user;
+  char *memory = NULL;
+  if (clm__mem_alloc(size_bytes, 1, &memory) != CLM_OK) return NULL;
+  return memory;
+}
+
+static void *resize_image(void *memory, size_t size_bytes, H5FD_file_image_op_t operation,
+                          void *user)
+{
+  (void)operation;
+  (void)user;
+  if (clm__mem_resize(size_bytes, 1, &memory) != CLM_OK) return NULL;
+  return memory;
+}
+
+static herr_t free_image(void *memory, H5FD_file_image_op_t operation, void *user)
+{
+  clm__hdf5 *file = user;
+  if (operation == H5FD_FILE_IMAGE_OP_FILE_CLOSE)
+    file->image = memory;
+  else
+    clm__mem_free(memory);
+  return 0;
+}
+
+static void *share_user(void *user) { return user; }
+
+static herr_t keep_user(void *user)
+{
+  (void)user;
+  return 0;
+}
+
+static herr_t use_own_memory(hid_t properties, clm__hdf5 *file)
+{
+  H5FD_file_image_callbacks_t calls = {.image_malloc = allocate_image,
+                                       .image_memcpy = NULL,
+                                       .image_realloc = resize_image,
+                                       .image_free = free_image,
+                                       .udata_copy = share_user,
+                                       .udata_free = keep_user,
+                                       .udata = file};
+  return H5Pset_file_image_callbacks(properties, &calls);
+}
+
+/* ---- opening ---- */
+
 /* A property list for files that live in memory only. */
-static hid_t memory_properties(const void *bytes, size_t size_bytes)
+static hid_t memory_properties(const void *bytes, size_t size_bytes, clm__hdf5 *file)
 {
   const size_t step = (size_t)1 << 20;
   const hid_t properties = H5Pcreate(H5P_FILE_ACCESS);
@@ -40,6 +93,7 @@ static hid_t memory_properties(const void *bytes, size_t size_bytes)
   void *image = (void *)(uintptr_t)bytes;
   if (H5Pset_fapl_core(properties, step, 0) < 0 ||
       H5Pset_fclose_degree(properties, H5F_CLOSE_STRONG) < 0 ||
+      (bytes == NULL && use_own_memory(properties, file) < 0) ||
       (bytes != NULL && H5Pset_file_image(properties, image, size_bytes) < 0)) {
     (void)H5Pclose(properties);
     return -1;
@@ -57,7 +111,7 @@ static clm_status start(const void *bytes, size_t size_bytes, const char *what, 
   made->id = -1;
   made->what = what;
   silence(made);
-  const hid_t properties = memory_properties(bytes, size_bytes);
+  const hid_t properties = memory_properties(bytes, size_bytes, made);
   if (properties >= 0) {
     made->id = bytes != NULL ? H5Fopen(name, H5F_ACC_RDONLY, properties)
                              : H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, properties);
@@ -87,6 +141,7 @@ void clm__hdf5_close(clm__hdf5 *file)
   if (file == NULL) return;
   if (file->id >= 0) (void)H5Fclose(file->id);
   (void)H5Eset_auto2(H5E_DEFAULT, file->printer, file->printer_user);
+  clm__mem_free(file->image);
   clm__mem_free(file);
 }
 
@@ -291,14 +346,12 @@ clm_status clm__hdf5_take_image(clm__hdf5 *file, char **bytes, size_t *size_byte
 {
   ssize_t size = -1;
   if (H5Fflush(file->id, H5F_SCOPE_GLOBAL) >= 0) size = H5Fget_file_image(file->id, NULL, 0);
-  CLM_REQUIRE(size > 0, CLM_NO_MEMORY, "cannot finish the HDF5 file");
-  char *image = NULL;
-  CLM_TRY(clm__mem_alloc((size_t)size, 1, &image));
-  if (H5Fget_file_image(file->id, image, (size_t)size) != size) {
-    clm__mem_free(image);
-    CLM_FAIL(CLM_NO_MEMORY, "cannot finish the HDF5 file");
-  }
-  *bytes = image;
+  const bool closed = H5Fclose(file->id) >= 0;
+  file->id = -1;
+  CLM_REQUIRE(size > 0 && closed && file->image != NULL, CLM_NO_MEMORY,
+              "cannot finish the HDF5 file");
+  *bytes = file->image;
   *size_bytes = (size_t)size;
+  file->image = NULL;
   return CLM_OK;
 }

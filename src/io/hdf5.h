@@ -46,7 +46,8 @@ CLM_MUST_CHECK clm_status clm__hdf5_make_group(clm__hdf5 *file, const char *path
 CLM_MUST_CHECK clm_status clm__hdf5_write_floats(clm__hdf5 *file, const char *path,
                                                  const clm__shape *shape, const float *values);
 CLM_MUST_CHECK clm_status clm__hdf5_write_int(clm__hdf5 *file, const char *path, int64_t value);
-/* The image of what was written; taken by the caller (clm__mem_free). Errors: NO_MEMORY. */
+/* The image of what was written, taken by the caller (clm__mem_free); the file can only be closed
+ * then. Errors: NO_MEMORY. */
 CLM_MUST_CHECK clm_status clm__hdf5_take_image(clm__hdf5 *file, char **bytes, size_t *size_bytes);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "sys/file.h"
+#include "sys/scratch.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -236,41 +237,122 @@ clm_status clm__zip_pack(const clm__zip_member *members, size_t count, char **by
   return status;
 }
 
-#define PIECE_BYTES ((size_t)1 << 20)
+/* ---- to a file ---- */
 
-/* Piece by piece, since a second copy of a large archive would be the most that a training holds.
- */
-static clm_status copy_pieces(zip_source_t *source, char *piece, const char *path)
+/* A file that libzip writes to: at its place, never reading. */
+typedef struct target {
+  clm__scratch *file;
+  uint64_t place;
+  uint64_t size_bytes;
+  clm_error failure;
+} target;
+
+static zip_int64_t write_target(target *to, const void *data, zip_uint64_t count)
 {
-  zip_int64_t got = 0;
-  do {
-    got = zip_source_read(source, piece, PIECE_BYTES);
-    CLM_REQUIRE(got >= 0, CLM_NO_MEMORY, "packing an archive failed");
-    CLM_TRY(clm__file_append(path, piece, (size_t)got));
-  } while (got > 0);
-  return CLM_OK;
+  if (clm__scratch_write(to->file, to->place, data, (size_t)count) != CLM_OK) {
+    to->failure = *clm_error_last();
+    return -1;
+  }
+  to->place += count;
+  if (to->place > to->size_bytes) to->size_bytes = to->place;
+  return (zip_int64_t)count;
 }
 
-static clm_status copy_to_file(zip_source_t *source, const char *path)
+static zip_int64_t seek_target(target *to, void *data, zip_uint64_t length)
 {
-  char *piece = NULL;
-  CLM_TRY(clm__mem_alloc(PIECE_BYTES, 1, &piece));
-  clm_status status = CLM_OK;
-  if (zip_source_open(source) == 0) {
-    status = copy_pieces(source, piece, path);
-    (void)zip_source_close(source);
-  } else {
-    status = fail(zip_source_error(source), CLM_NO_MEMORY, "packing an archive");
+  zip_error_t error;
+  zip_error_init(&error);
+  const zip_int64_t place =
+      zip_source_seek_compute_offset(to->place, to->size_bytes, data, length, &error);
+  zip_error_fini(&error);
+  if (place >= 0) to->place = (uint64_t)place;
+  return place < 0 ? -1 : 0;
+}
+
+static zip_int64_t stat_target(const target *to, void *data)
+{
+  zip_stat_t *info = data;
+  zip_stat_init(info);
+  info->size = to->size_bytes;
+  info->valid = ZIP_STAT_SIZE;
+  return sizeof *info;
+}
+
+static zip_int64_t tell_failure(void *data, zip_uint64_t length)
+{
+  const int codes[2] = {ZIP_ER_WRITE, 0};
+  if (length < sizeof codes) return -1;
+  memcpy(data, codes, sizeof codes);
+  return sizeof codes;
+}
+
+static zip_int64_t serve(void *user, void *data, zip_uint64_t length, zip_source_cmd_t command)
+{
+  target *to = user;
+  switch (command) {
+  case ZIP_SOURCE_BEGIN_WRITE:
+    to->place = 0;
+    return 0;
+  case ZIP_SOURCE_WRITE:
+    return write_target(to, data, length);
+  case ZIP_SOURCE_SEEK_WRITE:
+    return seek_target(to, data, length);
+  case ZIP_SOURCE_TELL_WRITE:
+    return (zip_int64_t)to->place;
+  case ZIP_SOURCE_STAT:
+    return stat_target(to, data);
+  case ZIP_SOURCE_ERROR:
+    return tell_failure(data, length);
+  case ZIP_SOURCE_COMMIT_WRITE:
+  case ZIP_SOURCE_ROLLBACK_WRITE:
+  case ZIP_SOURCE_OPEN:
+  case ZIP_SOURCE_CLOSE:
+  case ZIP_SOURCE_FREE:
+    return 0;
+  case ZIP_SOURCE_SUPPORTS:
+    return zip_source_make_command_bitmap(
+        ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR,
+        ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_SUPPORTS,
+        ZIP_SOURCE_BEGIN_WRITE, ZIP_SOURCE_COMMIT_WRITE, ZIP_SOURCE_ROLLBACK_WRITE,
+        ZIP_SOURCE_SEEK_WRITE, ZIP_SOURCE_TELL_WRITE, ZIP_SOURCE_WRITE, ZIP_SOURCE_REMOVE, -1);
+  default:
+    return -1;
   }
-  clm__mem_free(piece);
+}
+
+/* Piece by piece, since the packed archive in memory would be the most that a training holds. */
+static clm_status pack_to(clm__scratch *file, const clm__zip_member *members, size_t count)
+{
+  target to = {.file = file};
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t *source = zip_source_function_create(serve, &to, &error);
+  clm_status status = CLM_OK;
+  if (source == NULL) status = fail(&error, CLM_NO_MEMORY, "packing an archive");
+  zip_error_fini(&error);
+  CLM_TRY(status);
+  status = pack(source, members, count);
+  zip_source_free(source);
+  if (to.failure.status != CLM_OK) return clm__error_raise(&to.failure);
+  CLM_TRY(status);
+  return clm__scratch_flush(file);
+}
+
+static clm_status write_temporary(const char *temporary, const clm__zip_member *members,
+                                  size_t count)
+{
+  clm__scratch *file = NULL;
+  CLM_TRY(clm__scratch_create(temporary, &file));
+  const clm_status status = pack_to(file, members, count);
+  clm__scratch_close(file);
   return status;
 }
 
-static clm_status write_source(zip_source_t *source, const char *path)
+clm_status clm__zip_write(const char *path, const clm__zip_member *members, size_t count)
 {
   char *temporary = NULL;
   CLM_TRY(clm__file_temporary_name(path, &temporary));
-  clm_status status = copy_to_file(source, temporary);
+  clm_status status = write_temporary(temporary, members, count);
   if (status == CLM_OK) {
     status = clm__file_commit(temporary, path);
   } else {
@@ -278,14 +360,5 @@ static clm_status write_source(zip_source_t *source, const char *path)
     if (clm__file_remove(temporary) != CLM_OK) status = clm__error_raise(&error);
   }
   clm__mem_free(temporary);
-  return status;
-}
-
-clm_status clm__zip_write(const char *path, const clm__zip_member *members, size_t count)
-{
-  zip_source_t *source = NULL;
-  CLM_TRY(pack_new(members, count, &source));
-  const clm_status status = write_source(source, path);
-  zip_source_free(source);
   return status;
 }

@@ -72,15 +72,20 @@ clm_status clm__file_read(const char *path, size_t limit_bytes, char **content, 
   return CLM_OK;
 }
 
+bool clm__file_must_fail(void)
+{
+  static atomic_uint_fast64_t write_count;
+  if (atomic_fetch_add(&write_count, 1) + 1 !=
+      clm__testswitch_number("CLEMATIS_TEST_FAIL_WRITE", 0))
+    return false;
+  errno = ENOSPC;
+  return true;
+}
+
 /* Writes everything and flushes it. errno tells the reason where the result is false. */
 static bool write_all(int descriptor, const char *content, size_t size_bytes)
 {
-  static atomic_uint_fast64_t write_count;
-  if (atomic_fetch_add(&write_count, 1) + 1 ==
-      clm__testswitch_number("CLEMATIS_TEST_FAIL_WRITE", 0)) {
-    errno = ENOSPC;
-    return false;
-  }
+  if (clm__file_must_fail()) return false;
   size_t done = 0;
   while (done < size_bytes) {
     const ssize_t put = write(descriptor, content + done, size_bytes - done);

@@ -47,6 +47,9 @@ CLM_MUST_CHECK clm_status clm__file_remove_temporaries(const char *folder);
 CLM_MUST_CHECK clm_status clm__file_append(const char *path, const void *content,
                                            size_t size_bytes);
 
+/* Counts a write; true, with errno set, where CLEMATIS_TEST_FAIL_WRITE wants this one to fail. */
+bool clm__file_must_fail(void);
+
 /* Makes a folder and those above it. Existing ones are fine. Errors: IO. */
 CLM_MUST_CHECK clm_status clm__file_make_folder(const char *path);
 
