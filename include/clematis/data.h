@@ -32,7 +32,8 @@ typedef enum clm_aspect {
 typedef enum clm_cache {
   CLM_CACHE_FIXED, /* 2 bytes a value: 1/256 of a grey level */
   CLM_CACHE_F32,   /* exact, 4 bytes a value */
-  CLM_CACHE_OFF
+  CLM_CACHE_OFF,
+  CLM_CACHE_DISK /* as CLM_CACHE_FIXED, all of it in a temporary file */
 } clm_cache;
 
 /* How a folder becomes images. Begin with clm_data_config_default(). */
@@ -50,7 +51,9 @@ typedef struct clm_data_config {
   int strict;              /* 1: a bad file is an error */
   int threads;             /* 0: one a processor */
   clm_cache cache;
-  uint64_t cache_limit_bytes; /* 0: half of the memory that is free */
+  uint64_t cache_limit_bytes; /* most memory of the cache; what is beyond goes to a temporary file.
+                                 0: 256 MiB, and half of the free memory where there is no file */
+  const char *cache_folder;   /* of that file; NULL: $TMPDIR, else /var/tmp, if it is on a disk */
 } clm_data_config;
 
 /* Keras' defaults. */

@@ -31,7 +31,8 @@ typedef struct clm_run_info {
   size_t parameters;
   double learning_rate;
   uint64_t device_bytes;     /* planned */
-  uint64_t cache_bound_bytes;
+  uint64_t cache_bound_bytes; /* most that the cache of images will hold */
+  uint64_t cache_file_bytes;  /* of that, in a temporary file */
 } clm_run_info;
 
 typedef struct clm_step_info {

@@ -61,6 +61,7 @@ static clm_status on_begin(void *user, const clm_run_info *info)
   char parameters[CLM__FORMAT_SIZE];
   char device[CLM__FORMAT_SIZE];
   char cache[CLM__FORMAT_SIZE];
+  char file[CLM__FORMAT_SIZE];
   char seen[CLM__FORMAT_SIZE];
   clm__say_info("Run folder: %s", info->out_folder);
   if (clm_job_size(job) > 1) clm__say_info("Ranks: %d", clm_job_size(job));
@@ -68,9 +69,11 @@ static clm_status on_begin(void *user, const clm_run_info *info)
   clm__say_info("Model: %s parameters, learning rate %g, %zu steps an epoch",
                 clm__format_count(info->parameters, parameters), info->learning_rate,
                 info->steps_per_epoch);
-  clm__say_info("Memory: %s on the device, at most %s for the cache of images",
+  clm__say_info("Memory: %s on the device, at most %s for the cache of images%s%s",
                 clm__format_bytes(info->device_bytes, device),
-                clm__format_bytes(info->cache_bound_bytes, cache));
+                clm__format_bytes(info->cache_bound_bytes - info->cache_file_bytes, cache),
+                info->cache_file_bytes > 0 ? " and a temporary file of " : "",
+                info->cache_file_bytes > 0 ? clm__format_bytes(info->cache_file_bytes, file) : "");
   if (info->images_seen > 0)
     clm__say_info("Going on in epoch %d at step %zu, after %s images", info->first_epoch + 1,
                   info->first_step + 1, clm__format_count(info->images_seen, seen));

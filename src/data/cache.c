@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "sys/scratch.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -15,7 +16,10 @@ struct clm__cache {
   float scale;          /* of fixed point: stored = value * scale + offset */
   float offset;         /* in stored units */
   atomic_uchar *states; /* [count] ENTRY_... */
-  char *values;         /* [count,values_each] of 2 or 4 bytes */
+  char *values;         /* [memory_count,values_each] of 2 or 4 bytes */
+  size_t memory_count;
+  clm__scratch *file;  /* the pictures behind those; NULL: there are none */
+  atomic_bool is_full; /* a write to the file has failed */
 };
 
 static size_t value_bytes(clm__cache_kind kind)
@@ -33,19 +37,27 @@ uint64_t clm__cache_bound(clm__cache_kind kind, size_t count, size_t values_each
   return bytes;
 }
 
-clm_status clm__cache_create(clm__cache_kind kind, size_t count, size_t values_each,
-                             bool overshoots, clm__cache **cache)
+static clm_status make_room(clm__cache *cache, const clm__cache_config *config)
 {
-  CLM_ASSERT(kind != CLM__CACHE_OFF);
+  const size_t bytes_each = config->values_each * value_bytes(config->kind);
+  cache->memory_count = clm__min_size(config->memory_count, config->count);
+  CLM_TRY(clm__mem_alloc(config->count, sizeof *cache->states, &cache->states));
+  CLM_TRY(clm__mem_alloc(cache->memory_count, bytes_each, &cache->values));
+  const size_t rest = config->count - cache->memory_count;
+  if (rest == 0) return CLM_OK;
+  return clm__scratch_open(config->folder, (uint64_t)rest * bytes_each, &cache->file);
+}
+
+clm_status clm__cache_create(const clm__cache_config *config, clm__cache **cache)
+{
+  CLM_ASSERT(config->kind != CLM__CACHE_OFF);
   clm__cache *made = NULL;
   CLM_TRY(clm__mem_alloc(1, sizeof *made, &made));
-  made->kind = kind;
-  made->values_each = values_each;
-  made->scale = overshoots ? 128.0F : 256.0F;
-  made->offset = overshoots ? 128.0F * 128.0F : 0.0F;
-  clm_status status = clm__mem_alloc(count, sizeof *made->states, &made->states);
-  if (status == CLM_OK)
-    status = clm__mem_alloc(count, values_each * value_bytes(kind), &made->values);
+  made->kind = config->kind;
+  made->values_each = config->values_each;
+  made->scale = config->overshoots ? 128.0F : 256.0F;
+  made->offset = config->overshoots ? 128.0F * 128.0F : 0.0F;
+  const clm_status status = make_room(made, config);
   if (status != CLM_OK) {
     clm__cache_destroy(made);
     return clm__error_pass(status, __FILE__, __LINE__, __func__);
@@ -57,14 +69,10 @@ clm_status clm__cache_create(clm__cache_kind kind, size_t count, size_t values_e
 void clm__cache_destroy(clm__cache *cache)
 {
   if (cache == NULL) return;
+  clm__scratch_close(cache->file);
   clm__mem_free(cache->states);
   clm__mem_free(cache->values);
   clm__mem_free(cache);
-}
-
-static void *entry(const clm__cache *cache, size_t index)
-{
-  return cache->values + index * cache->values_each * value_bytes(cache->kind);
 }
 
 /* Plain loops over separate arrays, so that the compiler uses vectors. */
@@ -93,49 +101,126 @@ uint64_t clm__cache_bytes_held(const clm__cache *cache)
   return atomic_load(&cache->held_count) * clm__cache_bound(cache->kind, 1, cache->values_each);
 }
 
+#define PIECE_VALUES 16384 /* that are turned at once: 32 KiB */
+
+static void *entry(const clm__cache *cache, size_t index)
+{
+  return cache->values + index * cache->values_each * value_bytes(cache->kind);
+}
+
+static uint64_t place_of(const clm__cache *cache, size_t index)
+{
+  const size_t bytes_each = cache->values_each * value_bytes(cache->kind);
+  return (uint64_t)(index - cache->memory_count) * bytes_each;
+}
+
+/* ---- in memory ---- */
+
+static void get_from_memory(const clm__cache *cache, size_t index, float *values)
+{
+  if (cache->kind == CLM__CACHE_F32)
+    memcpy(values, entry(cache, index), cache->values_each * sizeof *values);
+  else
+    from_fixed(cache, entry(cache, index), values, cache->values_each);
+}
+
+static void put_into_memory(const clm__cache *cache, size_t index, float *values)
+{
+  void *stored = entry(cache, index);
+  if (cache->kind == CLM__CACHE_F32) {
+    memcpy(stored, values, cache->values_each * sizeof *values);
+    return;
+  }
+  to_fixed(cache, values, stored, cache->values_each);
+  from_fixed(cache, stored, values, cache->values_each);
+}
+
+/* ---- in the file ---- */
+
+static clm_status get_from_file(const clm__cache *cache, size_t index, float *values)
+{
+  uint64_t place = place_of(cache, index);
+  if (cache->kind == CLM__CACHE_F32)
+    return clm__scratch_read(cache->file, place, values, cache->values_each * sizeof *values);
+  uint16_t fixed[PIECE_VALUES];
+  for (size_t i = 0; i < cache->values_each; i += PIECE_VALUES) {
+    const size_t count = clm__min_size(cache->values_each - i, PIECE_VALUES);
+    CLM_TRY(clm__scratch_read(cache->file, place, fixed, count * sizeof *fixed));
+    from_fixed(cache, fixed, values + i, count);
+    place += count * sizeof *fixed;
+  }
+  return CLM_OK;
+}
+
+/* Rounds all values, also behind a piece that cannot be written; file NULL: rounds alone. */
+static clm_status put_into_file(const clm__cache *cache, clm__scratch *file, uint64_t place,
+                                float *values)
+{
+  clm_status status = CLM_OK;
+  uint16_t fixed[PIECE_VALUES];
+  for (size_t i = 0; i < cache->values_each; i += PIECE_VALUES) {
+    const size_t count = clm__min_size(cache->values_each - i, PIECE_VALUES);
+    to_fixed(cache, values + i, fixed, count);
+    if (file != NULL && status == CLM_OK)
+      status = clm__scratch_write(file, place, fixed, count * sizeof *fixed);
+    from_fixed(cache, fixed, values + i, count);
+    place += count * sizeof *fixed;
+  }
+  return status;
+}
+
+static void round_values(const clm__cache *cache, float *values)
+{
+  if (cache->kind == CLM__CACHE_F32) return;
+  const clm_status status = put_into_file(cache, NULL, 0, values);
+  CLM_ASSERT(status == CLM_OK);
+}
+
+static bool write_picture(clm__cache *cache, size_t index, float *values)
+{
+  const uint64_t place = place_of(cache, index);
+  const clm_status status =
+      cache->kind == CLM__CACHE_F32
+          ? clm__scratch_write(cache->file, place, values, cache->values_each * sizeof *values)
+          : put_into_file(cache, cache->file, place, values);
+  if (status == CLM_OK) return true;
+  clm_error_clear();
+  atomic_store(&cache->is_full, true);
+  return false;
+}
+
+/* ---- both ---- */
+
 bool clm__cache_get(const clm__cache *cache, size_t index, float *values)
 {
   if (atomic_load_explicit(&cache->states[index], memory_order_acquire) != ENTRY_HELD) return false;
-  if (cache->kind == CLM__CACHE_F32) {
-    memcpy(values, entry(cache, index), cache->values_each * sizeof *values);
+  if (index < cache->memory_count) {
+    get_from_memory(cache, index, values);
     return true;
   }
-  from_fixed(cache, entry(cache, index), values, cache->values_each);
-  return true;
+  if (get_from_file(cache, index, values) == CLM_OK) return true;
+  clm_error_clear();
+  return false;
 }
 
 /* One picture may be in two batches at the same time: only one of the threads writes it. */
 static bool claim(clm__cache *cache, size_t index)
 {
+  if (index >= cache->memory_count && atomic_load(&cache->is_full)) return false;
   unsigned char expected = ENTRY_EMPTY;
   return atomic_compare_exchange_strong(&cache->states[index], &expected, ENTRY_BEING_WRITTEN);
-}
-
-#define ROUND_AT_ONCE 1024 /* values */
-
-/* Rounds values as keeping them would. */
-static void round_values(const clm__cache *cache, float *values)
-{
-  uint16_t fixed[ROUND_AT_ONCE];
-  for (size_t i = 0; i < cache->values_each; i += ROUND_AT_ONCE) {
-    const size_t count = clm__min_size(cache->values_each - i, ROUND_AT_ONCE);
-    to_fixed(cache, values + i, fixed, count);
-    from_fixed(cache, fixed, values + i, count);
-  }
 }
 
 void clm__cache_put(clm__cache *cache, size_t index, float *values)
 {
   if (!claim(cache, index)) {
-    if (cache->kind != CLM__CACHE_F32) round_values(cache, values);
+    round_values(cache, values);
     return;
   }
-  void *stored = entry(cache, index);
-  if (cache->kind == CLM__CACHE_F32) {
-    memcpy(stored, values, cache->values_each * sizeof *values);
-  } else {
-    to_fixed(cache, values, stored, cache->values_each);
-    from_fixed(cache, stored, values, cache->values_each);
+  if (index < cache->memory_count) {
+    put_into_memory(cache, index, values);
+  } else if (!write_picture(cache, index, values)) {
+    return; /* it stays claimed: nobody reads it, nobody tries again */
   }
   atomic_fetch_add(&cache->held_count, 1);
   atomic_store_explicit(&cache->states[index], ENTRY_HELD, memory_order_release);

@@ -49,6 +49,27 @@ static clm_status create_slots(clm__loader *loader)
   return CLM_OK;
 }
 
+#define MEBIBYTE 1048576.0
+
+static clm_status try_cache(clm__loader *loader, uint64_t memory_bytes)
+{
+  const clm__loader_config *config = &loader->config;
+  const size_t count = config->dataset->count;
+  const uint64_t each = clm__cache_bound(config->cache, 1, loader->values_each);
+  const clm__cache_config cache = {
+      .kind = config->cache,
+      .count = count,
+      .values_each = loader->values_each,
+      .overshoots = config->resize.interpolation == CLM__BICUBIC,
+      .memory_count = (size_t)(memory_bytes / each < count ? memory_bytes / each : count),
+      .folder = config->cache_folder};
+  CLM_REQUIRE(cache.memory_count == count || cache.folder != NULL, CLM_NO_MEMORY,
+              "there is no folder for it on a disk");
+  CLM_TRY(clm__cache_create(&cache, &loader->cache));
+  loader->stats.cache_file_bytes = (count - cache.memory_count) * each;
+  return CLM_OK;
+}
+
 /* A cache too large for its limit, or for the system, is no error: there is streaming. */
 static void create_cache(clm__loader *loader)
 {
@@ -56,20 +77,25 @@ static void create_cache(clm__loader *loader)
   if (config->cache == CLM__CACHE_OFF) return;
   const size_t count = config->dataset->count;
   const uint64_t bound = clm__cache_bound(config->cache, count, loader->values_each);
-  const double mebibyte = 1024.0 * 1024.0;
-  const bool overshoots = config->resize.interpolation == CLM__BICUBIC;
-  if (bound > config->cache_limit_bytes ||
-      clm__cache_create(config->cache, count, loader->values_each, overshoots, &loader->cache) !=
-          CLM_OK) {
+  const uint64_t limit = config->cache_limit_bytes;
+  const bool fits = bound <= limit;
+  clm_status status = try_cache(loader, config->cache_memory_bytes);
+  if (status != CLM_OK && fits) {
+    clm_error_clear();
+    status = try_cache(loader, limit);
+  }
+  if (status != CLM_OK) {
     clm__log(config->log, CLM_LOG_INFO,
-             "no cache: %zu pictures would take %.1f MiB, the limit is %.1f MiB; every epoch "
-             "decodes the files again",
-             count, (double)bound / mebibyte, (double)config->cache_limit_bytes / mebibyte);
+             "no cache: %zu pictures would take %.1f MiB, the limit is %.1f MiB of memory, and a "
+             "file cannot take the rest: %s; every epoch decodes the files again",
+             count, (double)bound / MEBIBYTE, (double)limit / MEBIBYTE, clm_error_last()->message);
+    clm_error_clear();
     return;
   }
   loader->stats.cache_bound_bytes = bound;
-  clm__log(config->log, CLM_LOG_DETAIL, "cache: at most %.1f MiB for %zu pictures",
-           (double)bound / mebibyte, count);
+  clm__log(config->log, CLM_LOG_DETAIL,
+           "cache: at most %.1f MiB for %zu pictures, %.1f MiB of it in a file",
+           (double)bound / MEBIBYTE, count, (double)loader->stats.cache_file_bytes / MEBIBYTE);
 }
 
 static clm_status start_workers(clm__loader *loader)

@@ -21,7 +21,10 @@ typedef struct clm__loader_config {
   int threads;   /* 0: one a processor */
   int slots;     /* batches prepared ahead, at least 2 */
   clm__cache_kind cache;
-  uint64_t cache_limit_bytes;
+  uint64_t cache_limit_bytes;  /* most memory of the cache */
+  uint64_t cache_memory_bytes; /* at most that; pictures beyond it go to a file, if there can be
+                                  one, else to memory within the limit */
+  const char *cache_folder;    /* of that file; NULL: none; borrowed for the call */
   bool strict;        /* a file that cannot be read is an error; else it is named and left out */
   const clm_log *log; /* called from the thread that calls the loader */
   /* Where slots live, so that they can be memory a device reads directly. Both NULL: host memory.
@@ -49,12 +52,13 @@ typedef struct clm__loader_stats {
   uint64_t images_skipped;
   uint64_t cache_bytes;       /* held now */
   uint64_t cache_bound_bytes; /* most it will hold; 0 where it streams */
+  uint64_t cache_file_bytes;  /* of that, in a file */
 } clm__loader_stats;
 
 typedef struct clm__loader clm__loader;
 
-/* Starts the threads, which give way to others. A cache that would not fit its limit is left off
- * with an INFO message; the bound is told too. Errors: NO_MEMORY, USAGE. */
+/* Starts the threads, which give way to others. A cache that fits neither its limit nor a file is
+ * left off with an INFO message; the bound is told too. Errors: NO_MEMORY, USAGE. */
 CLM_MUST_CHECK clm_status clm__loader_create(const clm__loader_config *config,
                                              clm__loader **loader);
 void clm__loader_destroy(clm__loader *loader);

@@ -3,10 +3,14 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "sys/scratch.h"
 
 #include <unistd.h>
 
 #define SLOTS 2 /* one computes, one is filled */
+/* Of a cache whose rest finds room in a file: the system keeps that as well while nobody else needs
+ * the memory. */
+#define CACHE_MEMORY_BYTES ((uint64_t)256 << 20)
 
 clm_data_config clm_data_config_default(void)
 {
@@ -200,7 +204,7 @@ clm__resize_config clm__data_source_resize(const clm_data_config *config, const 
 }
 
 /* Half of the memory that is free now. */
-static uint64_t default_cache_limit(void)
+static uint64_t half_of_free_memory(void)
 {
   const long pages = sysconf(_SC_AVPHYS_PAGES);
   const long page_bytes = sysconf(_SC_PAGESIZE);
@@ -213,6 +217,26 @@ static clm__cache_kind cache_of(clm_cache cache)
   return cache == CLM_CACHE_F32 ? CLM__CACHE_F32 : CLM__CACHE_FIXED;
 }
 
+/* A file in memory would save none. */
+static const char *cache_folder_of(const clm_data_config *config)
+{
+  if (config->cache_folder != NULL) return config->cache_folder;
+  const char *folder = clm__scratch_folder();
+  return clm__scratch_is_memory(folder) ? NULL : folder;
+}
+
+static void set_cache(const clm_data_config *config, clm__loader_config *loader)
+{
+  loader->cache = cache_of(config->cache);
+  loader->cache_folder = cache_folder_of(config);
+  if (config->cache == CLM_CACHE_DISK) return;
+  const uint64_t wanted = config->cache_limit_bytes;
+  loader->cache_limit_bytes = wanted > 0 ? wanted : half_of_free_memory();
+  loader->cache_memory_bytes = wanted > 0 ? wanted : CACHE_MEMORY_BYTES;
+  if (loader->cache_memory_bytes > loader->cache_limit_bytes)
+    loader->cache_memory_bytes = loader->cache_limit_bytes;
+}
+
 clm_status clm__data_source_loader(const clm_data_config *config, const clm__dataset *dataset,
                                    const clm__shape *input, int batch_max, const clm_log *log,
                                    clm__loader **loader)
@@ -220,17 +244,14 @@ clm_status clm__data_source_loader(const clm_data_config *config, const clm__dat
   CLM_REQUIRE(input->rank == 3 &&
                   (input->dims[2] == 1 || input->dims[2] == 3 || input->dims[2] == 4),
               CLM_BAD_DATA, "the model does not take images of 1, 3 or 4 channels");
-  const clm__loader_config made = {.dataset = dataset,
-                                   .resize = clm__data_source_resize(config, input),
-                                   .decode = clm__data_source_decode(config, input),
-                                   .batch_max = batch_max,
-                                   .threads = config->threads,
-                                   .slots = SLOTS,
-                                   .cache = cache_of(config->cache),
-                                   .cache_limit_bytes = config->cache_limit_bytes > 0
-                                                            ? config->cache_limit_bytes
-                                                            : default_cache_limit(),
-                                   .strict = config->strict != 0,
-                                   .log = log};
+  clm__loader_config made = {.dataset = dataset,
+                             .resize = clm__data_source_resize(config, input),
+                             .decode = clm__data_source_decode(config, input),
+                             .batch_max = batch_max,
+                             .threads = config->threads,
+                             .slots = SLOTS,
+                             .strict = config->strict != 0,
+                             .log = log};
+  set_cache(config, &made);
   return clm__loader_create(&made, loader);
 }

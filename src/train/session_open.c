@@ -186,6 +186,7 @@ static clm_status tell_begin(const clm__session *session)
   char device_text[1024];
   clm__session_name_devices(session, device_text, sizeof device_text);
   const clm__weights *weights = session->model.weights;
+  const clm__loader_stats loader = clm__loader_get_stats(session->loader);
   const clm_run_info run = {.out_folder = session->folder.path,
                             .device_text = device_text,
                             .train_images = dataset->train_count,
@@ -199,8 +200,8 @@ static clm_status tell_begin(const clm__session *session)
                                           clm__weights_count_params(weights, false),
                             .learning_rate = (double)session->model.optim_state->learning_rate,
                             .device_bytes = clm__team_device_bytes(session->team),
-                            .cache_bound_bytes =
-                                clm__loader_get_stats(session->loader).cache_bound_bytes};
+                            .cache_bound_bytes = loader.cache_bound_bytes,
+                            .cache_file_bytes = loader.cache_file_bytes};
   return clm__callbacks_begin(&session->callbacks, &run);
 }
 
