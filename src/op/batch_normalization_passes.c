@@ -347,7 +347,8 @@ static clm_status enqueue_coefficients_x(clm__instance *instance, const clm__op_
                                          const layout *sizes, const cut *parts)
 {
   const bool is_joint = args->half == CLM__SECOND_HALF;
-  const backward_sums sums = is_joint ? (backward_sums){0} : sums_of(instance, args, sizes);
+  backward_sums sums = {0};
+  if (!is_joint) sums = sums_of(instance, args, sizes);
   const size_t rows = is_joint ? sizes->image_rows * (size_t)args->joint_images : sizes->rows;
   clm__launch launch = clm__launch_begin(&instance->kernels[COEFFICIENTS_X]);
   clm__launch_buffer(&launch, args->workspace);
