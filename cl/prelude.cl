@@ -110,3 +110,33 @@ inline floatv clm_activate_slope_lanes(floatv y)
 
 // A number in [0,1) from 24 bits, exact in float.
 inline float clm_random_unit(uint bits) { return (float)(bits >> 8) * 5.9604644775390625e-8f; }
+
+// Sum and maximum over the `count` items of a group that stand `step` apart, both powers of two;
+// each of these items gets the result. Pairs are joined in a fixed order. All items of the group
+// must call; `values` has a place for each. NaN is no maximum.
+inline float clm_group_sum(local float *values, float value, int step, int count)
+{
+  const int item = (int)get_local_id(0), place = item / step % count;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  values[item] = value;
+  for (int half_count = count / 2; half_count > 0; half_count /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (place < half_count) values[item] += values[item + half_count * step];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return values[item - place * step];
+}
+
+inline float clm_group_max(local float *values, float value, int step, int count)
+{
+  const int item = (int)get_local_id(0), place = item / step % count;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  values[item] = value;
+  for (int half_count = count / 2; half_count > 0; half_count /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (place < half_count)
+      values[item] = fmax(values[item], values[item + half_count * step]);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return values[item - place * step];
+}

@@ -1,7 +1,10 @@
 #include "op/activation.h"
 
+#include "base/num.h"
+#include "op/group.h"
 #include "op/variant.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 static const clm__field fields[] = {
@@ -77,7 +80,69 @@ static const clm__variant plain = {
     .enqueue = enqueue,
 };
 
-static const clm__variant *const variants[] = {&plain, NULL};
+/* ---- softmax for GPUs: neighbouring items share a row ---- */
+
+typedef struct cut {
+  int items; /* of a group */
+  int share; /* of them for a row */
+  size_t columns;
+  size_t rows; /* of an image */
+} cut;
+
+static cut cut_of(const clm__instance *instance)
+{
+  const clm__shape *shape = &instance->problem->inputs[0];
+  const size_t columns = (size_t)shape->dims[shape->rank - 1];
+  const int items = clm__group_items(&instance->device->info, instance->tuning.defines);
+  return (cut){.items = items,
+               .share = clm__group_span(columns, items),
+               .columns = columns,
+               .rows = clm__shape_elements(shape) / columns};
+}
+
+static bool usable_gpu(const clm__problem *problem, clm__pass pass, const clm__device_info *info)
+{
+  (void)pass;
+  (void)info;
+  return kind_of(problem->attributes) == CLM__SOFTMAX &&
+         clm__shape_elements(&problem->inputs[0]) * (size_t)problem->batch_max <= INT_MAX;
+}
+
+static clm_status prepare_gpu(clm__instance *instance)
+{
+  const cut made = cut_of(instance);
+  char options[96];
+  snprintf(options, sizeof options, "-DCOLUMNS=%zu -DGROUP=%d -DSHARE=%d", made.columns, made.items,
+           made.share);
+  return clm__instance_add_kernel(instance, "softmax_gpu.cl", options,
+                                  instance->pass == CLM__FORWARD ? "softmax_fwd_gpu"
+                                                                 : "softmax_bwd_x_gpu");
+}
+
+static clm_status enqueue_gpu(clm__instance *instance, const clm__op_args *args)
+{
+  const bool forward = instance->pass == CLM__FORWARD;
+  const cut made = cut_of(instance);
+  const size_t rows = made.rows * (size_t)args->batch;
+  clm__launch launch = clm__launch_begin(&instance->kernels[0]);
+  clm__launch_buffer(&launch, forward ? args->y : args->dx[0]);
+  clm__launch_buffer(&launch, forward ? args->x[0] : args->y);
+  if (!forward) clm__launch_buffer(&launch, args->dy);
+  clm__launch_uint(&launch, (uint32_t)rows);
+  return clm__launch_run(&launch, 1, (size_t[]){rows * (size_t)made.share}, NULL);
+}
+
+static const clm__variant gpu = {
+    .name = "gpu",
+    .passes = 1U << CLM__FORWARD | 1U << CLM__BACKWARD_X,
+    .for_gpus = true,
+    .usable = usable_gpu,
+    .prepare = prepare_gpu,
+    .enqueue = enqueue_gpu,
+    .candidates = {clm__group_candidates, clm__group_candidates},
+};
+
+static const clm__variant *const variants[] = {&gpu, &plain, NULL};
 
 const clm__op clm__op_activation = {
     .name = "activation",

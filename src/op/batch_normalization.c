@@ -132,6 +132,7 @@ static const clm__fusion fusions[] = {
     {.producer = "batch_normalization", .consumer = "activation", .merge = merge}, {0}};
 
 static const clm__variant *const variants[] = {&clm__batch_normalization_cpu,
+                                               &clm__batch_normalization_gpu,
                                                &clm__batch_normalization_plain, NULL};
 
 const clm__op clm__op_batch_normalization = {.name = "batch_normalization",

@@ -1,6 +1,8 @@
 #include "op/batch_normalization_passes.h"
 
 #include "base/num.h"
+#include "op/batch_normalization_cut.h"
+#include "op/group.h"
 #include "op/lanes.h"
 
 #include <limits.h>
@@ -8,71 +10,27 @@
 
 #define FILE_ALL "batch_normalization.cl"
 #define FILE_CPU "batch_normalization_cpu.cl"
+#define FILE_GPU "batch_normalization_gpu.cl"
 #define OPTIONS_SIZE 256
 #define COEFFICIENTS 3 /* in front of the workspace, [COEFFICIENTS,C] */
 
-/* A node in numbers. */
-typedef struct layout {
-  const clm__batch_normalization_attributes *attributes;
-  clm__batch_normalization_params params;
-  bool batch; /* statistics of the batch, else the moving ones */
-  bool cpu;
-  size_t channels;
-  size_t image_rows;
-  size_t rows; /* of all images */
-} layout;
-
-/* The parts that sums over rows are cut into. */
-typedef struct cut {
-  size_t splits;
-  size_t part_rows;
-} cut;
-
-static layout layout_of(const clm__instance *instance, int batch)
-{
-  const clm__problem *problem = instance->problem;
-  const clm__shape *input = &problem->inputs[0];
-  const clm__batch_normalization_attributes *attributes = problem->attributes;
-  const size_t channels = (size_t)input->dims[input->rank - 1];
-  const size_t image_rows = clm__shape_elements(input) / channels;
-  return (layout){.attributes = attributes,
-                  .params = clm__batch_normalization_params_of(attributes),
-                  .batch = problem->training && !problem->frozen,
-                  .cpu = instance->variant == &clm__batch_normalization_cpu,
-                  .channels = channels,
-                  .image_rows = image_rows,
-                  .rows = image_rows * (size_t)batch};
-}
-
-#define CPU_PART_BYTES ((size_t)64 << 10) /* half of a small second-level cache */
-#define CPU_SPLITS_LEAST 8                /* work for the cores where rows allow */
-#define CPU_PART_ROWS_LEAST 16
-#define PLAIN_PART_ROWS 128
-#define SPLITS_MOST 1024
-
-/* Depends on the sizes alone, so that every run adds in the same order. */
-static cut cut_of(const layout *sizes)
-{
-  if (sizes->rows == 0) return (cut){0};
-  size_t splits = clm__ceil_div(sizes->rows, PLAIN_PART_ROWS);
-  if (sizes->cpu) {
-    const size_t bytes = sizes->rows * sizes->channels * sizeof(float);
-    splits = clm__max_size(clm__ceil_div(bytes, CPU_PART_BYTES), CPU_SPLITS_LEAST);
-    splits = clm__min_size(splits, clm__ceil_div(sizes->rows, CPU_PART_ROWS_LEAST));
-  }
-  splits = clm__min_size(splits, SPLITS_MOST);
-  const size_t part_rows = clm__ceil_div(sizes->rows, splits);
-  return (cut){.splits = clm__ceil_div(sizes->rows, part_rows), .part_rows = part_rows};
-}
+typedef clm__normalization_layout layout;
+typedef clm__normalization_cut cut;
 
 static void write_options(const clm__instance *instance, char options[OPTIONS_SIZE])
 {
-  const layout sizes = layout_of(instance, 1);
-  const int length = snprintf(
-      options, OPTIONS_SIZE,
-      "-DCHANNELS=%zu -DSCALE=%d -DCENTER=%d -DBATCH=%d -DACTIVATION=%d -DLANES=%d", sizes.channels,
-      sizes.attributes->scale, sizes.attributes->center, sizes.batch,
-      (int)sizes.attributes->epilogue, clm__lanes(&instance->device->info, sizes.channels));
+  const layout sizes = clm__normalization_layout_of(instance, 1);
+  char last[64];
+  (void)snprintf(last, sizeof last, "-DLANES=%d",
+                 clm__lanes(&instance->device->info, sizes.channels));
+  if (sizes.group > 0)
+    (void)snprintf(last, sizeof last, "-DGROUP=%d -DWIDE=%d -DJOIN=%d", sizes.group,
+                   clm__normalization_wide(&sizes, CLM__NORMALIZATION_WIDE),
+                   clm__normalization_wide(&sizes, CLM__NORMALIZATION_JOIN));
+  const int length = snprintf(options, OPTIONS_SIZE,
+                              "-DCHANNELS=%zu -DSCALE=%d -DCENTER=%d -DBATCH=%d -DACTIVATION=%d %s",
+                              sizes.channels, sizes.attributes->scale, sizes.attributes->center,
+                              sizes.batch, (int)sizes.attributes->epilogue, last);
   CLM_ASSERT(length > 0 && length < OPTIONS_SIZE);
 }
 
@@ -82,37 +40,60 @@ enum { STATISTICS, FINISH, COEFFICIENTS_FWD, APPLY_FWD, JOIN_FWD };
 enum { SUMS, FINISH_W };
 enum { SUMS_X, COEFFICIENTS_X, APPLY_X, JOIN_X };
 
-static clm_status add(clm__instance *instance, const char *options, const char *plain,
-                      const char *cpu)
+/* The kernels of a step by variant; NULL: that of all. */
+typedef struct step {
+  const char *all, *cpu, *gpu;
+} step;
+
+static clm_status add(clm__instance *instance, const char *options, step kernels)
 {
-  const bool own = cpu != NULL && instance->variant == &clm__batch_normalization_cpu;
-  CLM_TRY(
-      clm__instance_add_kernel(instance, own ? FILE_CPU : FILE_ALL, options, own ? cpu : plain));
+  const char *file = FILE_ALL, *kernel = kernels.all;
+  if (instance->variant == &clm__batch_normalization_cpu && kernels.cpu != NULL)
+    file = FILE_CPU, kernel = kernels.cpu;
+  if (instance->variant == &clm__batch_normalization_gpu && kernels.gpu != NULL)
+    file = FILE_GPU, kernel = kernels.gpu;
+  CLM_TRY(clm__instance_add_kernel(instance, file, options, kernel));
   return CLM_OK;
 }
 
 static clm_status add_forward(clm__instance *instance, const char *options)
 {
-  CLM_TRY(add(instance, options, "batch_normalization_fwd_statistics_plain",
-              "batch_normalization_fwd_statistics_cpu"));
-  CLM_TRY(add(instance, options, "batch_normalization_fwd_finish", NULL));
-  CLM_TRY(add(instance, options, "batch_normalization_fwd_coefficients", NULL));
-  CLM_TRY(add(instance, options, "batch_normalization_fwd_apply_plain",
-              "batch_normalization_fwd_apply_cpu"));
+  CLM_TRY(add(instance, options,
+              (step){"batch_normalization_fwd_statistics_plain",
+                     "batch_normalization_fwd_statistics_cpu",
+                     "batch_normalization_fwd_statistics_gpu"}));
+  CLM_TRY(add(instance, options, (step){"batch_normalization_fwd_finish", NULL, NULL}));
+  CLM_TRY(add(instance, options, (step){"batch_normalization_fwd_coefficients", NULL, NULL}));
+  CLM_TRY(add(instance, options,
+              (step){"batch_normalization_fwd_apply_plain", "batch_normalization_fwd_apply_cpu",
+                     "batch_normalization_fwd_apply_gpu"}));
   return CLM_OK;
 }
 
 static clm_status add_backward(clm__instance *instance, const char *options)
 {
-  CLM_TRY(add(instance, options, "batch_normalization_bwd_sums_plain",
-              "batch_normalization_bwd_sums_cpu"));
+  CLM_TRY(add(instance, options,
+              (step){"batch_normalization_bwd_sums_plain", "batch_normalization_bwd_sums_cpu",
+                     "batch_normalization_bwd_sums_gpu"}));
   if (instance->pass == CLM__BACKWARD_W) {
-    CLM_TRY(add(instance, options, "batch_normalization_bwd_w_finish", NULL));
+    CLM_TRY(add(instance, options, (step){"batch_normalization_bwd_w_finish", NULL, NULL}));
     return CLM_OK;
   }
-  CLM_TRY(add(instance, options, "batch_normalization_bwd_x_coefficients", NULL));
-  CLM_TRY(add(instance, options, "batch_normalization_bwd_x_apply_plain",
-              "batch_normalization_bwd_x_apply_cpu"));
+  CLM_TRY(add(instance, options, (step){"batch_normalization_bwd_x_coefficients", NULL, NULL}));
+  CLM_TRY(add(instance, options,
+              (step){"batch_normalization_bwd_x_apply_plain", "batch_normalization_bwd_x_apply_cpu",
+                     "batch_normalization_bwd_x_apply_gpu"}));
+  return CLM_OK;
+}
+
+/* The gpu variant joins its parts to one, in place of the first, by a kernel that is the last. */
+static clm_status add_fold(clm__instance *instance, const char *options)
+{
+  if (instance->variant != &clm__batch_normalization_gpu) return CLM_OK;
+  CLM_TRY(clm__instance_add_kernel(instance, FILE_GPU, options,
+                                   instance->pass == CLM__FORWARD
+                                       ? "batch_normalization_fwd_join_gpu"
+                                       : "batch_normalization_bwd_join_gpu"));
   return CLM_OK;
 }
 
@@ -125,25 +106,27 @@ static clm_status add_joint(clm__instance *instance, const char *options, size_t
                                  .channels = channels,
                                  .offset_bytes = COEFFICIENTS * channels * sizeof(float)};
   CLM_TRY(add(instance, options,
-              is_forward ? "batch_normalization_fwd_join" : "batch_normalization_bwd_x_join",
-              NULL));
+              (step){is_forward ? "batch_normalization_fwd_join" : "batch_normalization_bwd_x_join",
+                     NULL, NULL}));
   return CLM_OK;
 }
 
 static clm_status prepare(clm__instance *instance)
 {
   char options[OPTIONS_SIZE];
-  const layout sizes = layout_of(instance, instance->problem->batch_max);
+  const layout sizes = clm__normalization_layout_of(instance, instance->problem->batch_max);
   CLM_REQUIRE(sizes.rows <= INT_MAX / 2, CLM_BAD_DATA,
               "batch normalization over %zu pixels is too large; use a smaller batch", sizes.rows);
-  const cut parts = cut_of(&sizes);
+  /* The gpu variant's joined part stands before the others. */
+  const size_t parts = clm__normalization_splits(&sizes) + (sizes.group > 0);
   write_options(instance, options);
-  instance->workspace_bytes = (COEFFICIENTS + 2 * parts.splits) * sizes.channels * sizeof(float);
+  instance->workspace_bytes = (COEFFICIENTS + 2 * parts) * sizes.channels * sizeof(float);
   if (instance->pass == CLM__FORWARD)
     CLM_TRY(add_forward(instance, options));
   else
     CLM_TRY(add_backward(instance, options));
   CLM_TRY(add_joint(instance, options, sizes.channels));
+  CLM_TRY(add_fold(instance, options));
   return CLM_OK;
 }
 
@@ -180,18 +163,41 @@ static clm_status run_channels(clm__launch *launch, const layout *sizes)
   return CLM_OK;
 }
 
-/* One item a part, and in the plain variant a channel. */
+/* Items of the groups that all channels need with `most` of them a group. */
+static size_t items_of(const layout *sizes, int most)
+{
+  return clm__ceil_div(sizes->channels, (size_t)clm__normalization_wide(sizes, most)) *
+         (size_t)sizes->group;
+}
+
+/* One item a part; in the plain variant a part and channel; in the gpu variant one group a part and
+ * some channels, and then the parts are joined. */
 static clm_status run_parts(clm__launch *launch, const layout *sizes, const cut *parts)
 {
+  const size_t across =
+      sizes->group > 0 ? items_of(sizes, CLM__NORMALIZATION_WIDE) : sizes->channels;
   push_cut(launch, sizes->rows, parts);
   if (sizes->cpu)
     CLM_TRY(clm__launch_run(launch, 1, &parts->splits, (size_t[]){1}));
   else
-    CLM_TRY(clm__launch_run(launch, 2, (size_t[]){sizes->channels, parts->splits}, NULL));
+    CLM_TRY(clm__launch_run(launch, 2, (size_t[]){across, parts->splits}, NULL));
   return CLM_OK;
 }
 
-/* One item a part; in the plain variant a channel and row. */
+/* Joins the parts where the variant does so; what follows finds one. */
+static clm_status fold_parts(clm__instance *instance, const clm__op_args *args, const layout *sizes,
+                             cut *parts)
+{
+  if (sizes->group == 0) return CLM_OK;
+  clm__launch launch = clm__launch_begin(&instance->kernels[instance->kernel_count - 1]);
+  clm__launch_buffer(&launch, args->workspace);
+  push_cut(&launch, sizes->rows, parts);
+  CLM_TRY(clm__launch_run(&launch, 1, (size_t[]){items_of(sizes, CLM__NORMALIZATION_JOIN)}, NULL));
+  *parts = (cut){.splits = 1, .part_rows = sizes->rows};
+  return CLM_OK;
+}
+
+/* One item a part; in the other variants an element. */
 static clm_status run_apply(clm__launch *launch, const layout *sizes, const cut *parts)
 {
   if (sizes->cpu) {
@@ -199,17 +205,21 @@ static clm_status run_apply(clm__launch *launch, const layout *sizes, const cut 
     return CLM_OK;
   }
   clm__launch_int(launch, (int)sizes->rows);
-  CLM_TRY(clm__launch_run(launch, 2, (size_t[]){sizes->channels, sizes->rows}, NULL));
+  if (sizes->group > 0)
+    CLM_TRY(clm__launch_run(launch, 1, (size_t[]){sizes->channels * sizes->rows}, NULL));
+  else
+    CLM_TRY(clm__launch_run(launch, 2, (size_t[]){sizes->channels, sizes->rows}, NULL));
   return CLM_OK;
 }
 
 static clm_status enqueue_statistics(clm__instance *instance, const clm__op_args *args,
-                                     const layout *sizes, const cut *parts)
+                                     const layout *sizes, cut *parts)
 {
   clm__launch launch = clm__launch_begin(&instance->kernels[STATISTICS]);
   clm__launch_buffer(&launch, args->workspace);
   clm__launch_buffer(&launch, args->x[0]);
   CLM_TRY(run_parts(&launch, sizes, parts));
+  CLM_TRY(fold_parts(instance, args, sizes, parts));
   return CLM_OK;
 }
 
@@ -264,7 +274,7 @@ static clm_status enqueue_normalize(clm__instance *instance, const clm__op_args 
 static clm_status enqueue_forward(clm__instance *instance, const clm__op_args *args,
                                   const layout *sizes)
 {
-  const cut parts = cut_of(sizes);
+  cut parts = clm__normalization_cut_of(sizes);
   if (sizes->batch && args->half != CLM__SECOND_HALF)
     CLM_TRY(enqueue_statistics(instance, args, sizes, &parts));
   if (args->half == CLM__FIRST_HALF) {
@@ -286,19 +296,20 @@ static void push_backward(clm__launch *launch, const layout *sizes, const clm__o
 }
 
 static clm_status enqueue_sums(clm__instance *instance, const clm__op_args *args,
-                               const layout *sizes, const cut *parts)
+                               const layout *sizes, cut *parts)
 {
   clm__launch launch = clm__launch_begin(&instance->kernels[SUMS]);
   clm__launch_buffer(&launch, args->workspace);
   push_backward(&launch, sizes, args);
   CLM_TRY(run_parts(&launch, sizes, parts));
+  CLM_TRY(fold_parts(instance, args, sizes, parts));
   return CLM_OK;
 }
 
 static clm_status enqueue_backward_w(clm__instance *instance, const clm__op_args *args,
                                      const layout *sizes)
 {
-  const cut parts = cut_of(sizes);
+  cut parts = clm__normalization_cut_of(sizes);
   CLM_TRY(enqueue_sums(instance, args, sizes, &parts));
   clm__launch launch = clm__launch_begin(&instance->kernels[FINISH_W]);
   clm__launch_buffer(&launch, gradient(args, sizes->params.gamma));
@@ -378,7 +389,7 @@ static clm_status enqueue_apply_x(clm__instance *instance, const clm__op_args *a
 static clm_status enqueue_backward_x(clm__instance *instance, const clm__op_args *args,
                                      const layout *sizes)
 {
-  const cut parts = cut_of(sizes);
+  cut parts = clm__normalization_cut_of(sizes);
   const bool sums_here = sizes->batch && args->half != CLM__SECOND_HALF;
   if (sums_here && !sums_of(instance, args, sizes).are_known)
     CLM_TRY(enqueue_sums(instance, args, sizes, &parts));
@@ -393,11 +404,19 @@ static clm_status enqueue_backward_x(clm__instance *instance, const clm__op_args
 
 static clm_status enqueue(clm__instance *instance, const clm__op_args *args)
 {
-  const layout sizes = layout_of(instance, args->batch);
+  const layout sizes = clm__normalization_layout_of(instance, args->batch);
   if (instance->pass == CLM__FORWARD) CLM_TRY(enqueue_forward(instance, args, &sizes));
   if (instance->pass == CLM__BACKWARD_X) CLM_TRY(enqueue_backward_x(instance, args, &sizes));
   if (instance->pass == CLM__BACKWARD_W) CLM_TRY(enqueue_backward_w(instance, args, &sizes));
   return CLM_OK;
+}
+
+/* Its kernels count elements in 32 bits, with those of the last group. */
+static bool is_countable(const clm__problem *problem, clm__pass pass, const clm__device_info *info)
+{
+  (void)pass;
+  (void)info;
+  return clm__shape_elements(&problem->inputs[0]) <= INT_MAX / (size_t)problem->batch_max;
 }
 
 static bool is_cpu(const clm__problem *problem, clm__pass pass, const clm__device_info *info)
@@ -412,5 +431,13 @@ const clm__variant clm__batch_normalization_cpu = {.name = "cpu",
                                                    .usable = is_cpu,
                                                    .prepare = prepare,
                                                    .enqueue = enqueue};
+const clm__variant clm__batch_normalization_gpu = {
+    .name = "gpu",
+    .passes = (1U << CLM__PASS_COUNT) - 1,
+    .for_gpus = true,
+    .usable = is_countable,
+    .prepare = prepare,
+    .enqueue = enqueue,
+    .candidates = {clm__group_candidates, clm__group_candidates, clm__group_candidates}};
 const clm__variant clm__batch_normalization_plain = {
     .name = "plain", .passes = (1U << CLM__PASS_COUNT) - 1, .prepare = prepare, .enqueue = enqueue};

@@ -8,6 +8,7 @@
 
 extern const clm__variant clm__batch_normalization_plain;
 extern const clm__variant clm__batch_normalization_cpu;
+extern const clm__variant clm__batch_normalization_gpu;
 
 /* Places of the parameters, -1 where one is missing. */
 typedef struct clm__batch_normalization_params {

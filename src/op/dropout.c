@@ -32,11 +32,16 @@ static clm_status infer(void *attributes, const clm__shape *inputs, int input_co
   return CLM_OK;
 }
 
-/* ---- plain ---- */
+/* ---- both variants: an item has 32 elements, or on GPUs four that are eight apart ---- */
+
+#define RUN 32
+
+static bool is_gpu(const clm__instance *instance) { return instance->variant->for_gpus; }
 
 static clm_status prepare(clm__instance *instance)
 {
-  return clm__instance_add_kernel(instance, "dropout.cl", "", "dropout_plain");
+  return is_gpu(instance) ? clm__instance_add_kernel(instance, "dropout_gpu.cl", "", "dropout_gpu")
+                          : clm__instance_add_kernel(instance, "dropout.cl", "", "dropout_plain");
 }
 
 static clm_status enqueue(clm__instance *instance, const clm__op_args *args)
@@ -58,7 +63,8 @@ static clm_status enqueue(clm__instance *instance, const clm__op_args *args)
   clm__launch_uint(&launch, (uint32_t)seed);
   clm__launch_uint(&launch, (uint32_t)(seed >> 32));
   clm__launch_uint(&launch, problem->node ^ (args->epoch << 16));
-  const size_t items[2] = {clm__ceil_div(elements, 32), (size_t)args->batch};
+  const size_t items[2] = {clm__ceil_div(elements, RUN) * (is_gpu(instance) ? 8 : 1),
+                           (size_t)args->batch};
   return clm__launch_run(&launch, 2, items, NULL);
 }
 
@@ -69,7 +75,15 @@ static const clm__variant plain = {
     .enqueue = enqueue,
 };
 
-static const clm__variant *const variants[] = {&plain, NULL};
+static const clm__variant gpu = {
+    .name = "gpu",
+    .passes = 1U << CLM__FORWARD | 1U << CLM__BACKWARD_X,
+    .for_gpus = true,
+    .prepare = prepare,
+    .enqueue = enqueue,
+};
+
+static const clm__variant *const variants[] = {&gpu, &plain, NULL};
 
 const clm__op clm__op_dropout = {
     .name = "dropout",

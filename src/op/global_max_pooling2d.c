@@ -51,7 +51,7 @@ static const clm__variant plain = {.name = "plain",
                                    .passes = 1U << CLM__FORWARD | 1U << CLM__BACKWARD_X,
                                    .prepare = prepare,
                                    .enqueue = enqueue};
-static const clm__variant *const variants[] = {&plain, NULL};
+static const clm__variant *const variants[] = {&clm__global_max_pooling2d_gpu, &plain, NULL};
 
 const clm__op clm__op_global_max_pooling2d = {.name = "global_max_pooling2d",
                                               .keras_class = "GlobalMaxPooling2D",

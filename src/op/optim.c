@@ -18,10 +18,10 @@ const clm__field clm__optim_common_fields[] = {
 clm_status clm__optim_instance_init(clm__optim_instance *instance, const clm__optim *optim,
                                     const void *attributes, clm__device *device)
 {
-  *instance = (clm__optim_instance){.optim = optim,
-                                    .attributes = attributes,
-                                    .device = device,
-                                    .width = device->info.vector_width >= 8 ? 16 : 4};
+  /* Neighbouring items of a GPU read neighbouring vectors: of 4 they fill its widest read. */
+  const bool is_wide = device->info.kind == CLM__DEVICE_CPU && device->info.vector_width >= 8;
+  *instance = (clm__optim_instance){
+      .optim = optim, .attributes = attributes, .device = device, .width = is_wide ? 16 : 4};
   const clm_status status = optim->prepare(instance);
   if (status == CLM_OK) return CLM_OK;
   clm__optim_instance_fini(instance);

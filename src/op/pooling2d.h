@@ -28,6 +28,11 @@ CLM_MUST_CHECK clm_status
 clm__global_pooling2d_infer(const clm__global_pooling2d_attributes *attributes,
                             const clm__shape *input, clm__op_spec *spec);
 
+/* The gpu variants of GlobalAveragePooling2D (forward; backward has an item an element in any case)
+ * and GlobalMaxPooling2D. */
+extern const clm__variant clm__global_average_pooling2d_gpu;
+extern const clm__variant clm__global_max_pooling2d_gpu;
+
 #define CLM__POOLING2D_OPTIONS_SIZE 320
 /* Writes the build options that tell a kernel shapes, window and padding into options. Errors:
  * BAD_DATA. */

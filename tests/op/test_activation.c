@@ -16,10 +16,11 @@ extern const clm__op clm__op_activation;
        .attributes = KEY(kind),                                                                    \
        .golden = "activation_" kind,                                                               \
        .no_differences = true,                                                                     \
+       .gpu = true,                                                                                \
        .tiny = true},                                                                              \
   {                                                                                                \
     .name = kind " of NaN and infinity", .attributes = KEY(kind), .inputs = {{1, {9}}},            \
-    .batch = 2, .specials = true                                                                   \
+    .batch = 2, .gpu = true, .specials = true                                                      \
   }
 
 static const op_case cases[] = {
@@ -33,11 +34,16 @@ static const op_case cases[] = {
     CASES("silu"),
     CASES("gelu"),
     CASES("softmax"),
-    {.name = "softmax of one", .attributes = KEY("softmax"), .inputs = {{1, {1}}}, .batch = 3},
+    {.name = "softmax of one",
+     .attributes = KEY("softmax"),
+     .inputs = {{1, {1}}},
+     .batch = 3,
+     .gpu = true},
     {.name = "softmax of large numbers",
      .attributes = KEY("softmax"),
      .inputs = {{2, {3, 1000}}},
      .batch = 2,
+     .gpu = true,
      .x_least = -500.0,
      .x_most = 500.0},
     {.name = "softmax, Keras' layer of large numbers",

@@ -15,7 +15,7 @@ extern const clm__op clm__op_batch_normalization;
 #define JOINED .no_halves = true
 
 static const op_case cases[] = {
-    {.name = "Keras", .golden = "batchnorm_train", .tiny = true, JOINED},
+    {.name = "Keras", .golden = "batchnorm_train", .tiny = true, .gpu = true, JOINED},
     {.name = "Keras, momentum and epsilon",
      .attributes = "momentum=0.9 epsilon=1.001e-05",
      .golden = "batchnorm_train_m09_eps",
@@ -54,6 +54,7 @@ static const op_case cases[] = {
     {.name = "between vectors",
      .inputs = {{3, {5, 7, 87}}},
      .batch = 4,
+     .gpu = true,
      .w_tolerance = 1e-5,
      JOINED},
     {.name = "many parts",
@@ -66,6 +67,7 @@ static const op_case cases[] = {
     {.name = "far from zero",
      .inputs = {{3, {40, 41, 3}}},
      .batch = 4,
+     .gpu = true,
      .x_least = 199.0,
      .x_most = 201.0,
      .tolerance = 1e-4,
@@ -86,6 +88,7 @@ static const op_case cases[] = {
      .fused_attributes = FUSED(CLM__RELU6),
      .inputs = {{3, {6, 5, 33}}},
      .batch = 3,
+     .gpu = true,
      .frozen = true},
     {.name = "relu, inference",
      .fused_attributes = FUSED(CLM__RELU),
@@ -196,6 +199,40 @@ static void plain_takes_sums_over(void **state)
   sums_are_taken_over_from_the_weights("plain");
 }
 
+static void groups_take_sums_over(void **state)
+{
+  (void)state;
+  sums_are_taken_over_from_the_weights("gpu");
+}
+
+/* Memory is planned for the largest batch, and the last one of an epoch has fewer images. */
+static void fewer_images_need_no_more_workspace(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"plain", "cpu", "gpu"};
+  const test_options options = {0};
+  clm__device *device = test_device_open(&options, 1);
+  clm__batch_normalization_attributes attributes = {.axis = -1, .epsilon = 0.001};
+  clm__problem problem = {.op = &clm__op_batch_normalization,
+                          .attributes = &attributes,
+                          .input_count = 1,
+                          .inputs = {clm__shape3(90, 90, 1)},
+                          .training = true};
+  assert_ok(clm__op_batch_normalization.infer(&attributes, problem.inputs, 1, &problem.spec));
+  for (int k = 0; k < 3; k++) {
+    size_t before = 0;
+    for (problem.batch_max = 1; problem.batch_max < 24; problem.batch_max++) {
+      clm__instance instance;
+      if (clm__instance_init(&instance, &problem, CLM__FORWARD, device, NULL, names[k]) != CLM_OK)
+        break; /* no CPU */
+      assert_true(instance.workspace_bytes >= before);
+      before = instance.workspace_bytes;
+      clm__instance_fini(&instance);
+    }
+  }
+  clm__device_close(device);
+}
+
 static void the_chosen_variant_takes_sums_over(void **state)
 {
   (void)state;
@@ -204,7 +241,9 @@ static void the_chosen_variant_takes_sums_over(void **state)
 
 static const struct CMUnitTest more[] = {
     cmocka_unit_test(plain_takes_sums_over),
+    cmocka_unit_test(groups_take_sums_over),
     cmocka_unit_test(the_chosen_variant_takes_sums_over),
+    cmocka_unit_test(fewer_images_need_no_more_workspace),
     cmocka_unit_test(an_activation_becomes_the_epilogue),
 };
 

@@ -241,6 +241,29 @@ static void test_hits_are_first_maxima(void **state)
   close_run(&run);
 }
 
+/* More classes than a group has items, with the largest number twice. */
+static void test_many_classes(void **state)
+{
+  (void)state;
+  enum { BATCH = 3, CLASSES = 700 };
+  float x[BATCH * CLASSES];
+  const int labels[BATCH] = {333, 0, 699};
+  for (size_t i = 0; i < BATCH * CLASSES; i++) x[i] = test_random(2, i, -5.0, 5.0);
+  for (int n = 0; n < BATCH; n++) x[n * CLASSES + 333] = x[n * CLASSES + 600] = 6.0F;
+  loss_run run = {.loss = CATEGORICAL,
+                  .attributes = "label_smoothing=0.2",
+                  .head = CLM__HEAD_SOFTMAX,
+                  .batch = BATCH,
+                  .classes = CLASSES,
+                  .x = x,
+                  .labels = labels};
+  open_run(&run);
+  enqueue(&run, false);
+  for (int n = 0; n < BATCH; n++) check_row(&run, n, 0.2);
+  assert_true(run.hits[0] == 1.0F && run.hits[1] == 0.0F && run.hits[2] == 0.0F);
+  close_run(&run);
+}
+
 static void test_labels_that_are_no_class(void **state)
 {
   (void)state;
@@ -319,17 +342,29 @@ int main(int argc, char **argv)
       GOLDEN(4),
       GOLDEN(5),
       cmocka_unit_test(test_differences),
+      cmocka_unit_test(test_many_classes),
       cmocka_unit_test(test_hits_are_first_maxima),
       cmocka_unit_test(test_labels_that_are_no_class),
       cmocka_unit_test(test_logits_that_are_not_finite),
       cmocka_unit_test(test_large_logits),
       cmocka_unit_test(test_from_logits),
   };
+  /* One item a group, which takes long to compile. */
+  const struct CMUnitTest few[] = {
+      cmocka_unit_test(test_many_classes),
+      cmocka_unit_test(test_hits_are_first_maxima),
+      cmocka_unit_test(test_labels_that_are_no_class),
+  };
   const test_options options = test_options_read(argc, argv);
   int failed = 0;
   for (int limit = 0; limit < (options.tiny ? 1 : 2); limit++) {
     device = test_device_open(&options, limit);
+    /* The kernels for CPUs and for GPUs, whatever the device is. */
+    device->info.kind = CLM__DEVICE_CPU;
     failed += cmocka_run_group_tests_name("cross-entropy", tests, NULL, NULL);
+    device->info.kind = CLM__DEVICE_GPU;
+    if (limit == 0) failed += cmocka_run_group_tests_name("for GPUs", tests, NULL, NULL);
+    if (limit == 1) failed += cmocka_run_group_tests_name("for GPUs, alone", few, NULL, NULL);
     clm__device_close(device);
   }
   return failed;
