@@ -265,12 +265,15 @@ static clm_status run_pass(step *s, ledger *l, int index, clm__pass pass)
   const clm__problem *problem = &s->nodes[index].problem;
   if (!made->is_made) return CLM_OK;
   const int batch = s->trainee->batch;
-  const timed_pass what = {.layer = s->net->graph->layers[s->net->nodes[index].layer].name,
-                           .op = problem->op->name,
-                           .pass = clm__pass_name(pass),
-                           .variant = made->instance.variant->name,
-                           .gflop = 2e-9 * batch * products_of(problem, pass),
-                           .megabytes = 1e-6 * bytes_of(problem, pass, batch)};
+  clm__variant_key key;
+  clm__variant_key_of(problem, pass, &key);
+  timed_pass what = {.layer = s->net->graph->layers[s->net->nodes[index].layer].name,
+                     .op = problem->op->name,
+                     .pass = clm__pass_name(pass),
+                     .variant = made->instance.variant->name,
+                     .gflop = 2e-9 * batch * products_of(problem, pass),
+                     .megabytes = 1e-6 * bytes_of(problem, pass, batch)};
+  memcpy(what.shape, key.shape, sizeof what.shape);
   note_begin(l);
   CLM_TRY(clm__instance_enqueue(&made->instance, &made->args));
   return note_end(s, l, &what);

@@ -8,14 +8,15 @@
 #include "bench/trainee.h"
 
 typedef struct timed_pass {
-  const char *layer;   /* "conv2d_1"; "" for what belongs to no layer */
-  const char *op;      /* "conv2d_max_pool", "loss", "optimizer", ... */
-  const char *pass;    /* "fwd", "bwd_x", "bwd_w" */
-  const char *variant; /* "cpu" */
-  double gflop;        /* that the result needs */
-  double megabytes;    /* that have to be read and written once */
-  double seconds;      /* median */
-  double busy;         /* median of the processors' seconds, summed over them */
+  const char *layer;               /* "conv2d_1"; "" for what belongs to no layer */
+  const char *op;                  /* "conv2d_max_pool", "loss", "optimizer", ... */
+  const char *pass;                /* "fwd", "bwd_x", "bwd_w" */
+  const char *variant;             /* "cpu" */
+  char shape[CLM__TUNE_WORD_SIZE]; /* as tuning values name it; "" for what is no op */
+  double gflop;                    /* that the result needs */
+  double megabytes;                /* that have to be read and written once */
+  double seconds;                  /* median */
+  double busy;                     /* median of the processors' seconds, summed over them */
 } timed_pass;
 
 typedef struct timed_passes {

@@ -1,6 +1,8 @@
-/* Every pass of a training step, beside the limits of the machine. */
+/* Every pass of a training step, beside the limits of the machine, and matrix products beside
+ * CLBlast's. */
 #include "bench/bench.h"
 #include "bench/passes.h"
+#include "bench/rivals.h"
 
 #define BATCH 32
 
@@ -61,7 +63,6 @@ static void tell(bench_run *bench, const char *net, const timed_passes *passes)
   clm__json_put_number(&bench->json, "ms", passes->seconds * 1e3);
   clm__json_put_number(&bench->json, "busy_ms", passes->busy * 1e3);
   clm__json_put_number(&bench->json, "limit_ms", limit * 1e3);
-  clm__json_end_object(&bench->json);
   bench_say(
       bench, "sum %.1f ms (busy %.1f ms), of which the limit is %.1f ms (%.0f %%); %.1f GFLOP",
       passes->seconds * 1e3, passes->busy * 1e3, limit * 1e3, 100 * limit / passes->seconds, gflop);
@@ -82,6 +83,8 @@ static clm_status measure(bench_run *bench, const char *net, timed_passes *passe
   if (status == CLM_OK) tell(bench, net, passes);
   passes_fini(passes);
   trainee_close(&trainee);
+  if (status == CLM_OK) status = rivals_measure(bench, net, BATCH);
+  if (status == CLM_OK) clm__json_end_object(&bench->json);
   return status;
 }
 
