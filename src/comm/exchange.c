@@ -8,7 +8,18 @@
 #include <string.h>
 #include <time.h>
 
-enum { POLLS_BEFORE_SLEEP = 200, SLEEP_NS = 20000, RANKS_NAMED_MAX = 8, NAMES_SIZE = 700 };
+enum { POLLS_BEFORE_SLEEP = 200, RANKS_NAMED_MAX = 8, NAMES_SIZE = 700 };
+enum { SLEEP_LEAST_NS = 20 * 1000, SLEEP_MOST_NS = 500 * 1000 };
+
+/* A sixteenth of the time waited so far: so much later an answer is seen at most, and a long wait
+ * leaves the processor to others. */
+static void rest(double waited_seconds)
+{
+  const double wish = 1e9 / 16.0 * waited_seconds;
+  const long sleep_ns = wish >= SLEEP_MOST_NS ? SLEEP_MOST_NS : (long)wish;
+  (void)nanosleep(
+      &(struct timespec){.tv_nsec = sleep_ns < SLEEP_LEAST_NS ? SLEEP_LEAST_NS : sleep_ns}, NULL);
+}
 
 clm__patience clm__patience_begin(void)
 {
@@ -22,8 +33,7 @@ bool clm__patience_is_over(clm__patience *patience, double polled, bool moved, i
     patience->idle_polls = 0;
     return false;
   }
-  if (++patience->idle_polls > POLLS_BEFORE_SLEEP)
-    (void)nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
+  if (++patience->idle_polls > POLLS_BEFORE_SLEEP) rest(polled - patience->last_sign);
   return (polled - patience->last_sign) * 1e3 >= timeout_ms;
 }
 

@@ -33,17 +33,30 @@ clm_status clm__team_fail_on_request(const clm__team *team, const team_member *m
   return CLM_OK;
 }
 
+/* Whether a sum before `part` is on its way between the ranks, or will be without this member. */
+static bool has_sums_before(clm__team *team, int part)
+{
+  bool found = false;
+  (void)pthread_mutex_lock(&team->lock);
+  for (int i = 0; i < part && !found; i++)
+    found = team->parts[i].state == PART_COMING || !clm__bucket_is_done(team->parts[i].bucket);
+  (void)pthread_mutex_unlock(&team->lock);
+  return found;
+}
+
+/* The first member looks after the sums meanwhile; where there is none it leaves the processor to
+ * the kernels. */
 static clm_status await_part(clm__team *team, team_member *member, int part)
 {
-  if (member->index > 0 || !is_shared_between_ranks(team))
-    return clm__replica_wait_part(member->replica, part);
-  for (;;) {
+  const bool is_first = member->index == 0 && is_shared_between_ranks(team);
+  while (is_first && has_sums_before(team, part)) {
     bool is_there = false;
     CLM_TRY(clm__replica_ask_part(member->replica, part, &is_there));
     if (is_there) return CLM_OK;
     poll_ranks(team);
     rest();
   }
+  return clm__replica_wait_part(member->replica, part);
 }
 
 static void note_figures(team_member *member)
