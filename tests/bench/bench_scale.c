@@ -1,198 +1,183 @@
-/* What two replicas are worth: a CPU whole, in two halves, and by two ranks with a half each, in
- * images/s of training steps of the flowers network; and how much of the sums between ranks hides
- * behind backward. Runs itself under mpirun for the ranks. */
-#include "base/mem.h"
-#include "bench/trainee.h"
-#include "dev/device.h"
-#include "sys/clock.h"
-#include "train/team.h"
+/* What devices and ranks are worth: a table for people, or JSON.
+ *
+ *   bench_scale [ranks|checkpoint|hosts ...] [--json] [--quick] [--program CLEMATIS]
+ *
+ * Without sections: all. For itself: `--rank FOLDER BATCH half|whole`, a rank of a measured job,
+ * and
+ * `--first-step FOLDER OUT`, a training that tells the time of its first step and ends there. */
+#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
+#include "bench/late_wire.h"
+#include "bench/samples.h"
+#include "bench/scale.h"
+#include "support/folder.h"
 
+#include "base/mem.h"
+#include "clematis/train.h"
+#include "clematis/version.h"
+#include "sys/file.h"
+
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
-#define BATCH 32
-#define STEPS 6
+typedef struct scale_section {
+  const char *name;
+  clm_status (*measure)(scale_run *run);
+} scale_section;
 
-/* A team on `count` parts of the CPU. */
-typedef struct act {
-  clm__comm *comm;
-  clm__device *devices[2];
-  int device_count;
-  bench_trainee trainee; /* model and images */
-  clm__team *team;
-  int64_t iterations;
-} act;
+static const scale_section sections[] = {
+    {"ranks", scale_ranks}, {"checkpoint", scale_checkpoint}, {"hosts", scale_hosts}};
 
-static void must(clm_status status)
+enum { SECTION_COUNT = sizeof sections / sizeof *sections };
+
+void scale_put_samples(scale_run *run, const char *key, double *values, size_t count)
 {
-  if (status == CLM_OK) return;
-  (void)fprintf(stderr, "bench_scale: %s\n", clm_error_last()->message);
-  exit(1);
+  clm__json_writer *json = &run->bench.json;
+  const samples_figures figures = samples_evaluate(values, count);
+  clm__json_begin_object(json, key);
+  clm__json_put_number(json, "median", figures.median);
+  clm__json_put_number(json, "low", figures.low);
+  clm__json_put_number(json, "high", figures.high);
+  clm__json_put_int(json, "count", (int64_t)figures.count);
+  clm__json_end_object(json);
 }
 
-static void open_cpu(int part, int part_count, clm__device **device)
-{
-  clm__device_info *infos = NULL;
-  clm__device_choice *chosen = NULL;
-  size_t count = 0, chosen_count = 0;
-  must(clm__device_list(NULL, &infos, &count));
-  must(clm__device_select(infos, count, "cpu", &chosen, &chosen_count));
-  const clm__device_choice choice = {
-      .index = chosen[0].index, .part = part, .part_count = part_count};
-  must(clm__device_open(&infos[choice.index], &choice, &(clm__device_options){0}, device));
-  clm__mem_free(chosen);
-  clm__mem_free(infos);
-}
+/* ---- the first step alone ---- */
 
-static void open_act(act *made)
+static clm_status tell_time(void *user, const clm_step_info *info)
 {
-  const trainee_config config = {
-      .device = made->devices[0], .net = "flowers", .batch = BATCH, .use = TRAINEE_TRAINS};
-  must(trainee_open(&made->trainee, &config));
-  clm__replica_destroy(made->trainee.replica);
-  made->trainee.replica = NULL;
-  const clm__model_file *model = &made->trainee.model;
-  const clm__team_config team = {.devices = made->devices,
-                                 .device_count = made->device_count,
-                                 .comm = made->comm,
-                                 .replica = {.graph = model->graph,
-                                             .weights = model->weights,
-                                             .loss = model->compile.loss,
-                                             .loss_attributes = model->compile.loss_attributes,
-                                             .optim_state = model->optim_state,
-                                             .threads = 2},
-                                 .batch_size = BATCH,
-                                 .largest_batch = BATCH};
-  must(clm__team_create(&team, &made->team));
-  must(clm__team_write_weights(made->team, model->weights->values));
-  must(clm__team_write_slots(made->team, model->optim_state));
-}
-
-static void close_act(act *done)
-{
-  clm__team_destroy(done->team);
-  trainee_close(&done->trainee);
-  for (int i = 0; i < done->device_count; i++) clm__device_close(done->devices[i]);
-}
-
-static double run_step(act *on)
-{
-  size_t first = 0, count = 0;
-  clm__team_part(on->team, BATCH, &first, &count);
-  const bench_trainee *images = &on->trainee;
-  const size_t floats = clm__shape_elements(&images->model.graph->input_shape);
-  const clm__batch batch = {.pixels = images->pixels + first * floats,
-                            .labels = images->labels + first,
-                            .samples = images->image_ids + first,
-                            .count = (int)count};
-  const clm__team_input input = {
-      .batch = &batch, .learning_rate = 0.001F, .iterations = on->iterations++};
-  clm__team_result result;
-  const double begin = clm__clock_seconds();
-  must(clm__team_train(on->team, &input, &result));
-  return clm__clock_seconds() - begin;
-}
-
-static int compare(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *seconds)
-{
-  qsort(seconds, STEPS, sizeof *seconds, compare);
-  return seconds[STEPS / 2];
-}
-
-/* The sum of all gradients between the ranks with nothing beside it. */
-static double time_sum(clm__comm *comm, size_t count)
-{
-  float *values = NULL;
-  double seconds[STEPS];
-  clm__bucket *bucket = NULL;
-  must(clm__mem_alloc(count, sizeof *values, &values));
-  must(clm__bucket_create(comm, &(clm__bucket_config){.values = values, .count = count}, &bucket));
-  for (int i = 0; i < STEPS; i++) {
-    must(clm__comm_barrier(comm));
-    const double begin = clm__clock_seconds();
-    must(clm__bucket_start(bucket));
-    must(clm__bucket_wait(bucket));
-    seconds[i] = clm__clock_seconds() - begin;
-  }
-  clm__bucket_destroy(bucket);
-  clm__mem_free(values);
-  return median(seconds);
-}
-
-static void run_rank(void)
-{
-  act own = {.device_count = 1};
-  double seconds[STEPS];
-  must(clm__comm_open(NULL, &own.comm));
-  const int rank = clm__comm_get_rank(own.comm);
-  open_cpu(rank, clm__comm_get_size(own.comm), &own.devices[0]);
-  open_act(&own);
-  (void)run_step(&own);
-  for (int i = 0; i < STEPS; i++) seconds[i] = run_step(&own);
-  const clm__team_times times = clm__team_get_times(own.team);
-  const double alone = time_sum(own.comm, own.trainee.model.weights->trainable_elements);
-  const double exposed = times.exposed_seconds / (double)times.steps;
-  if (rank == 0) {
-    (void)printf("%-28s %8.1f images/s\n", "two ranks, half a CPU each", BATCH / median(seconds));
-    (void)printf("sum over the ranks: %.1f ms alone; %.1f ms of a step wait for sums and for the "
-                 "other rank: %.0f %% hidden\n",
-                 1e3 * alone, 1e3 * exposed,
-                 exposed < alone ? 100.0 * (1.0 - exposed / alone) : 0.0);
-  }
-  close_act(&own);
-  clm__comm_close(own.comm);
-}
-
-static void run_process(void)
-{
-  act whole = {.device_count = 1}, halves = {.device_count = 2};
-  double whole_seconds[STEPS], halves_seconds[STEPS];
-  must(clm__comm_open_alone(NULL, &whole.comm));
-  halves.comm = whole.comm;
-  open_cpu(0, 1, &whole.devices[0]);
-  for (int i = 0; i < 2; i++) open_cpu(i, 2, &halves.devices[i]);
-  open_act(&whole);
-  open_act(&halves);
-  (void)run_step(&whole);
-  (void)run_step(&halves);
-  for (int i = 0; i < STEPS; i++) {
-    whole_seconds[i] = run_step(&whole);
-    halves_seconds[i] = run_step(&halves);
-  }
-  (void)printf("%-28s %8.1f images/s\n", "one device, the whole CPU",
-               BATCH / median(whole_seconds));
-  (void)printf("%-28s %8.1f images/s\n", "two devices, half a CPU each",
-               BATCH / median(halves_seconds));
+  struct timespec now;
+  (void)user;
+  if (info->step > 1) return CLM_OK;
+  (void)clock_gettime(CLOCK_REALTIME, &now);
+  (void)printf("first step at %lld.%03ld\n", (long long)now.tv_sec, now.tv_nsec / 1000000);
   (void)fflush(stdout);
-  close_act(&whole);
-  close_act(&halves);
-  clm__comm_close(whole.comm);
+  return CLM_OK;
+}
+
+static int stop_now(void *user)
+{
+  (void)user;
+  return 1;
+}
+
+static clm_status run_first_step(const char *photos, const char *out)
+{
+  const clm_callback callback = {.on_step = tell_time, .should_stop = stop_now};
+  clm_train_config config = clm_train_config_default();
+  clm_train_result result;
+  config.data.folder = photos;
+  config.out_folder = out;
+  config.callbacks = &callback;
+  config.callback_count = 1;
+  const clm_status status = clm_train(&config, &result);
+  return status == CLM_STOPPED ? CLM_OK : status;
+}
+
+/* ---- the command line ---- */
+
+static clm_status take_word(scale_run *run, bool *wanted, char **words, int *used)
+{
+  *used = 1;
+  if (strcmp(words[0], "--json") == 0) {
+    run->bench.as_json = true;
+    return CLM_OK;
+  }
+  if (strcmp(words[0], "--quick") == 0) {
+    run->bench.quick = true;
+    return CLM_OK;
+  }
+  if (strcmp(words[0], "--program") == 0 && words[1] != NULL) {
+    run->bench.program = words[1];
+    *used = 2;
+    return CLM_OK;
+  }
+  for (int i = 0; i < SECTION_COUNT; i++) {
+    if (strcmp(words[0], sections[i].name) != 0) continue;
+    wanted[i] = true;
+    return CLM_OK;
+  }
+  CLM_FAIL(CLM_USAGE, "there is no %s: ranks, checkpoint, hosts, --json, --quick, --program FILE",
+           words[0]);
+}
+
+static void tell_load(scale_run *run, const char *key)
+{
+  double load[1] = {0.0};
+  (void)getloadavg(load, 1);
+  clm__json_put_number(&run->bench.json, key, load[0]);
+  bench_say(&run->bench, "load of the machine: %.1f", load[0]);
+}
+
+static clm_status measure(scale_run *run, const bool *wanted)
+{
+  bool any = false;
+  for (int i = 0; i < SECTION_COUNT; i++) any = any || wanted[i];
+  clm__json_begin_object(&run->bench.json, NULL);
+  clm__json_put_text(&run->bench.json, "clematis", clm_version());
+  clm__json_put_int(&run->bench.json, "cores", (int64_t)sysconf(_SC_NPROCESSORS_ONLN));
+  tell_load(run, "load_before");
+  for (int i = 0; i < SECTION_COUNT; i++) {
+    if (any && !wanted[i]) continue;
+    bench_note("%s", sections[i].name);
+    CLM_TRY(sections[i].measure(run));
+  }
+  tell_load(run, "load_after");
+  clm__json_end_object(&run->bench.json);
+  return CLM_OK;
+}
+
+static clm_status print_json(scale_run *run)
+{
+  char *text = NULL;
+  if (!run->bench.as_json) return CLM_OK;
+  CLM_TRY(clm__json_take(&run->bench.json, &text));
+  (void)puts(text);
+  clm__mem_free(text);
+  return CLM_OK;
+}
+
+static clm_status run_all(scale_run *run, char **words)
+{
+  bool wanted[SECTION_COUNT] = {false};
+  for (int used = 0; *words != NULL; words += used) CLM_TRY(take_word(run, wanted, words, &used));
+  char program[PATH_MAX], self[PATH_MAX];
+  CLM_REQUIRE(realpath(run->bench.program, program) != NULL && realpath(run->self, self) != NULL,
+              CLM_IO, "there is no program %s", run->bench.program);
+  char *scripts = NULL, *scratch = make_folder();
+  run->self = self;
+  run->bench.program = program;
+  run->bench.scratch = scratch;
+  clm_status status = clm__file_join(tests_folder(), "bench", &scripts);
+  run->bench.scripts = scripts;
+  if (status == CLM_OK) status = measure(run, wanted);
+  if (status == CLM_OK) status = print_json(run);
+  clm__json_writer_fini(&run->bench.json);
+  clm__mem_free(scripts);
+  remove_folder(scratch);
+  return status;
+}
+
+static clm_status start(int argc, char **argv)
+{
+  if (argc == 5 && strcmp(argv[1], "--rank") == 0)
+    return scale_be_rank(argv[2], (int)strtol(argv[3], NULL, 10), strcmp(argv[4], "half") == 0);
+  if (argc > 3 && strcmp(argv[1], "--late-wire") == 0)
+    return late_wire_run((int)strtol(argv[2], NULL, 10), (const char *const *)argv + 3, argc - 3);
+  if (argc == 4 && strcmp(argv[1], "--first-step") == 0) return run_first_step(argv[2], argv[3]);
+  scale_run run = {.bench = {.program = "build/clematis"}, .self = argv[0]};
+  return run_all(&run, argv + 1);
 }
 
 int main(int argc, char **argv)
 {
-  if (argc == 2 && strcmp(argv[1], "--rank") == 0) {
-    run_rank();
-    return 0;
-  }
-  if (argc != 1) {
-    (void)fprintf(stderr, "usage: %s\n", argv[0]);
-    return 64;
-  }
-  run_process();
-  char command[4096];
-  (void)snprintf(command, sizeof command,
-                 "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun -n 2 "
-                 "--oversubscribe --bind-to none --mca btl_vader_single_copy_mechanism none '%s' "
-                 "--rank",
-                 argv[0]);
-  /* NOLINTNEXTLINE(cert-env33-c): the measurement's own command */
-  return system(command) == 0 ? 0 : 1;
+  (void)signal(SIGPIPE, SIG_IGN); /* a job that died is an error of its turn */
+  const clm_status status = start(argc, argv);
+  if (status != CLM_OK) bench_note("%s", clm_error_last()->message);
+  return clm_status_exit_code(status);
 }

@@ -53,6 +53,7 @@ clm_status trainee_open(bench_trainee *trainee, const trainee_config *config)
   const clm_train_config training = clm_train_config_default();
   CLM_TRY(clm__session_compile(&training, model));
   CLM_TRY(draw_batch(trainee));
+  if (config->use == TRAINEE_FEEDS) return CLM_OK;
   clm__replica_config replica = {.device = config->device,
                                  .graph = model->graph,
                                  .weights = model->weights,

@@ -6,7 +6,8 @@
 #include "exec/replica.h"
 #include "io/model_file.h"
 
-typedef enum trainee_use { TRAINEE_TRAINS, TRAINEE_PREDICTS } trainee_use;
+/* FEEDS: model and images alone, for devices of somebody else. */
+typedef enum trainee_use { TRAINEE_TRAINS, TRAINEE_PREDICTS, TRAINEE_FEEDS } trainee_use;
 
 typedef struct bench_trainee {
   clm__model_file model;
