@@ -18,11 +18,6 @@
 #define BLOCK 64
 #define INLINE static inline __attribute__((always_inline))
 
-typedef floatv __attribute__((aligned(4))) floatv_anywhere;
-
-// One store; vstore may become several.
-INLINE void put(floatv value, global float *at) { *(global floatv_anywhere *)at = value; }
-
 // The gradient before the activation.
 INLINE floatv slope_gradient(global const float *dy, global const float *y, size_t at)
 {
@@ -45,7 +40,7 @@ INLINE void statistics_columns(int V, global float *parts, global const float *x
       UNROLL for (int v = 0; v < V; v++) part[v] += LOAD(x + (size_t)row * CHANNELS + v * LANES);
     UNROLL for (int v = 0; v < V; v++) sum[v] += part[v];
   }
-  UNROLL for (int v = 0; v < V; v++) put(sum[v], parts + v * LANES);
+  UNROLL for (int v = 0; v < V; v++) STORE(sum[v], parts + v * LANES);
   UNROLL for (int v = 0; v < V; v++) sum[v] = sum[v] / (floatv)(float)rows;
   for (int block = 0; block < rows; block += BLOCK) {
     floatv part[TILE];
@@ -58,7 +53,7 @@ INLINE void statistics_columns(int V, global float *parts, global const float *x
     }
     UNROLL for (int v = 0; v < V; v++) squares[v] += part[v];
   }
-  UNROLL for (int v = 0; v < V; v++) put(squares[v], parts + CHANNELS + v * LANES);
+  UNROLL for (int v = 0; v < V; v++) STORE(squares[v], parts + CHANNELS + v * LANES);
 }
 
 CPU_KERNEL void batch_normalization_fwd_statistics_cpu(global float *restrict workspace,
@@ -94,7 +89,7 @@ CPU_KERNEL void batch_normalization_fwd_apply_cpu(global float *restrict y,
       const size_t at = (size_t)row * CHANNELS + start;
       const floatv a = LOAD(workspace + start);
       const floatv b = LOAD(workspace + CHANNELS + start);
-      put(clm_activate_lanes(fma(LOAD(x + at), a, b)), y + at);
+      STORE(clm_activate_lanes(fma(LOAD(x + at), a, b)), y + at);
     }
   }
 }
@@ -124,8 +119,8 @@ INLINE void sums_columns(int V, global float *parts, global const float *x, glob
       product[v] += part_product[v];
     }
   }
-  UNROLL for (int v = 0; v < V; v++) put(sum[v], parts + v * LANES);
-  UNROLL for (int v = 0; v < V; v++) put(product[v], parts + CHANNELS + v * LANES);
+  UNROLL for (int v = 0; v < V; v++) STORE(sum[v], parts + v * LANES);
+  UNROLL for (int v = 0; v < V; v++) STORE(product[v], parts + CHANNELS + v * LANES);
 }
 
 CPU_KERNEL void batch_normalization_bwd_sums_cpu(global float *restrict workspace,
@@ -171,9 +166,9 @@ CPU_KERNEL void batch_normalization_bwd_x_apply_cpu(global float *restrict dx,
       const floatv apart = LOAD(x + at) - LOAD(means + start);
       const floatv rest = fma(LOAD(workspace + CHANNELS + start), apart,
                               LOAD(workspace + 2 * CHANNELS + start));
-      put(fma(a, dz, rest), dx + at);
+      STORE(fma(a, dz, rest), dx + at);
 #else
-      put(a * dz, dx + at);
+      STORE(a * dz, dx + at);
 #endif
     }
   }

@@ -19,11 +19,6 @@
 #define UNIT_BLOCKS (UNITS < UNIT_BLOCK ? 1 : UNITS / UNIT_BLOCK)
 #define INLINE static inline __attribute__((always_inline))
 
-typedef floatv __attribute__((aligned(4))) floatv_anywhere;
-
-// One store; vstore may become several.
-INLINE void put(floatv value, global float *at) { *(global floatv_anywhere *)at = value; }
-
 // The left matrix of a product: element (row, step) lies at from[row * stride + step * next].
 typedef struct left_matrix {
   global const float *from;
@@ -51,7 +46,7 @@ INLINE void multiply_tile(int R, int V, global float *c, int c_stride, left_matr
   }
   UNROLL for (int r = 0; r < R; r++)
     UNROLL for (int v = 0; v < V; v++)
-      put(sum[r][v], c + (size_t)min(r, rows - 1) * c_stride + v * LANES);
+      STORE(sum[r][v], c + (size_t)min(r, rows - 1) * c_stride + v * LANES);
 }
 
 // The same for any number of rows.
@@ -157,7 +152,7 @@ dense_fwd_join_cpu(global float *restrict y, global const float *restrict parts,
     floatv sum = LOAD(parts + start);
     for (int split = 1; split < splits; split++)
       sum += LOAD(parts + (size_t)split * rows * UNITS + start);
-    put(sum, y + start);
+    STORE(sum, y + start);
   }
   finish_row(y, bias, 0, UNITS);
 }
@@ -231,7 +226,7 @@ INLINE void backward_x_square(int V, global float *dx, global const float *turne
       if (v * LANES + j >= rows) continue;
       global float *target = dx + (size_t)(v * LANES + j) * IN;
 #if IN >= LANES
-      put(result[j], target);
+      STORE(result[j], target);
 #else
       for (int i = 0; i < count; i++) target[i] = ((const float *)&result[j])[i];
 #endif
@@ -291,7 +286,7 @@ INLINE void backward_w_columns(int V, global float *dw, global float *db, global
     }
   }
   if (db == 0) return;
-  UNROLL for (int v = 0; v < V; v++) put(bias[v], db + v * LANES);
+  UNROLL for (int v = 0; v < V; v++) STORE(bias[v], db + v * LANES);
 }
 
 // Grid: blocks of IN, UNIT_BLOCKS, splits of the rows. With one split the results go to dw and db,
@@ -344,6 +339,6 @@ dense_bwd_w_join_cpu(global float *restrict dw, global float *restrict db,
     floatv sum = LOAD(parts + start);
     for (int split = 1; split < splits; split++)
       sum += LOAD(parts + (size_t)split * (IN + 1) * UNITS + start);
-    put(sum, target + start);
+    STORE(sum, target + start);
   }
 }

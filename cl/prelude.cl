@@ -70,8 +70,15 @@ typedef int intv;
 #else
 typedef JOIN(float, LANES) floatv;
 typedef JOIN(int, LANES) intv;
-#define LOAD(p) JOIN(vload, LANES)(0, p)
-#define STORE(v, p) JOIN(vstore, LANES)(v, 0, p)
+// vload and vstore may become several instructions; an access through these types is one.
+typedef floatv __attribute__((aligned(4))) floatv_anywhere;
+typedef intv __attribute__((aligned(4))) intv_anywhere;
+#define ACCESS inline __attribute__((overloadable, always_inline))
+ACCESS floatv LOAD(global const float *p) { return *(global const floatv_anywhere *)p; }
+ACCESS floatv LOAD(const float *p) { return *(const floatv_anywhere *)p; }
+ACCESS void STORE(floatv v, global float *p) { *(global floatv_anywhere *)p = v; }
+ACCESS void STORE(floatv v, float *p) { *(floatv_anywhere *)p = v; }
+ACCESS void STORE(intv v, int *p) { *(intv_anywhere *)p = v; }
 #define LOAD_BYTES(p) JOIN(convert_int, LANES)(JOIN(vload, LANES)(0, p))
 #define STORE_BYTES(v, p) JOIN(vstore, LANES)(JOIN(convert_uchar, LANES)(v), 0, p)
 #endif
