@@ -11,7 +11,7 @@
 // [parts,F] for the bias.
 // Defines: those of conv2d.cl (strides and groups are 1); LANES of a vector, at most F; a tile is
 // TILE_S runs (a divisor of RUNS, 1 where DW is not) of TILE_V vectors, SPLIT sums for each; in
-// bwd_w FILTERS an item, a multiple of LANES, and ROWS rows of y at a time.
+// bwd_w ROWS rows of y at a time; FEW 1 for bwd_w_few.
 // Determinism: every sum runs in a fixed order.
 
 #pragma OPENCL FP_CONTRACT ON
@@ -38,8 +38,8 @@
 #define TILE_S 3
 #define TILE_V 1
 #define SPLIT 2
-#define FILTERS 2
 #define ROWS 1
+#define FEW 1
 #endif
 
 #define YH (OH / 2)
@@ -61,6 +61,9 @@
 #define SPAN_FLOATS (SPAN_VECTORS * LANES)
 #define FILTER_FLOATS (RUNS * SPAN_FLOATS)
 #define PATCH_FLOATS (SEEN_H * SEEN_W * C + SPAN_FLOATS)
+// Vectors that begin at a cache line are loaded in half the time, and do where C is a multiple of
+// LANES.
+#define ALIGNED __attribute__((aligned(64)))
 
 inline void clear(float *restrict target, int count)
 {
@@ -108,10 +111,27 @@ inline floatv winner_gradient(global const float *restrict dy, global const floa
 #endif
 }
 
-// Adds one list of `count` gradients to the tile of weights `sums`: pixel list_at[i] of `tile`
-// times list_g[i]. SPLIT entries behind the list are zeros.
+// An output for the lists: where its pixels begin, and the bits of its gradient.
+inline void store_outputs(int2 *restrict target, intv at, floatv g)
+{
+#if LANES == 1
+  *target = (int2)(at, as_int(g));
+#else
+  const intv bits = JOIN(as_int, LANES)(g);
+  intv pairs;
+  pairs.even = at.lo;
+  pairs.odd = bits.lo;
+  STORE(pairs, (int *)target);
+  pairs.even = at.hi;
+  pairs.odd = bits.hi;
+  STORE(pairs, (int *)(target + LANES / 2));
+#endif
+}
+
+// Adds one list of `count` outputs to the tile of weights `sums`: their pixels of `tile` times
+// their gradients. SPLIT entries behind the list are zeros.
 inline void add_list(global float *restrict sums, const float *restrict tile,
-                     const int *restrict list_at, const float *restrict list_g, int count)
+                     const int2 *restrict list, int count)
 {
   floatv a[SPLIT][TILE_S][TILE_V];
   UNROLL for (int s = 0; s < TILE_S; s++) UNROLL for (int v = 0; v < TILE_V; v++)
@@ -122,8 +142,8 @@ inline void add_list(global float *restrict sums, const float *restrict tile,
   for (int i = 0; i < count; i += SPLIT)
     UNROLL for (int j = 0; j < SPLIT; j++)
     {
-      const float *pixel = tile + list_at[i + j];
-      const floatv g = list_g[i + j];
+      const float *pixel = tile + list[i + j].x;
+      const floatv g = as_float(list[i + j].y);
       UNROLL for (int s = 0; s < TILE_S; s++) UNROLL for (int v = 0; v < TILE_V; v++)
           a[j][s][v] = fma(g, LOAD(pixel + RUN_AT(s) + v * LANES), a[j][s][v]);
     }
@@ -135,67 +155,146 @@ inline void add_list(global float *restrict sums, const float *restrict tile,
   }
 }
 
-// Item (block of filters, part): the sums over its share of the blocks of ROWS rows of y.
+// Makes the outputs of `pixels` pixels ready for LANES filters, from element `o` of y on. Answers
+// the sums of their gradients.
+inline floatv collect_outputs(int2 *restrict outputs, size_t o, int pixels,
+                              global const float *restrict dy, global const float *restrict y,
+                              global const uchar *restrict winner)
+{
+  floatv sum = 0.0f;
+  for (int q = 0; q < pixels; q++, o += F) {
+    const floatv g = winner_gradient(dy + o, y + o);
+    const intv k = LOAD_BYTES(winner + o);
+    const int corner = (q / YW * 2 * SEEN_W + q % YW * 2) * C;
+    store_outputs(outputs + q * LANES, corner + (k >> 1) * (SEEN_W * C) + (k & 1) * C, g);
+    sum += g;
+  }
+  return sum;
+}
+
+// Item `part`: the sums over its share of the blocks of ROWS rows of y.
 CPU_KERNEL void conv2d_max_pool_bwd_w_cpu(global float *restrict partial,
                                           global const float *restrict x,
                                           global const float *restrict dy,
                                           global const float *restrict y,
                                           global const uchar *restrict winner, int batch)
 {
-  // The last block begins earlier where less than a vector of filters would be left.
-  const int f0 = max(min((int)get_global_id(0) * FILTERS, F - LANES), 0);
-  const int count = min(((int)get_global_id(0) + 1) * FILTERS, F) - f0;
-  const int known = get_global_id(0) * FILTERS - f0;
-  const int part = get_global_id(1), parts = get_global_size(1);
+  const int part = get_global_id(0), parts = get_global_size(0);
   const int blocks = (YH + ROWS - 1) / ROWS, all = batch * blocks;
   const int first = (int)((long)all * part / parts), end = (int)((long)all * (part + 1) / parts);
-  global float *sums = partial + ((size_t)part * F + f0) * FILTER_FLOATS;
-  global float *sums_db = partial + (size_t)parts * F * FILTER_FLOATS + (size_t)part * F + f0;
-  float patch[PATCH_FLOATS], db[(FILTERS + LANES) * LANES];
-  float g[ROWS * YW * (FILTERS + LANES)], list_g[ROWS * YW + SPLIT + LANES];
-  int at[ROWS * YW * (FILTERS + LANES)], list_at[ROWS * YW + SPLIT];
-  for (int i = known * FILTER_FLOATS; i < count * FILTER_FLOATS; i += LANES)
-    STORE((floatv)0.0f, sums + i);
-  clear(db, count * LANES);
+  global float *sums = partial + (size_t)part * F * FILTER_FLOATS;
+  global float *sums_db = partial + (size_t)parts * F * FILTER_FLOATS + (size_t)part * F;
+  ALIGNED float patch[PATCH_FLOATS];
+  ALIGNED int2 outputs[ROWS * YW * LANES], list[ROWS * YW + SPLIT];
+  for (int i = 0; i < F * FILTER_FLOATS; i += LANES) STORE((floatv)0.0f, sums + i);
+  for (int f = 0; f < F; f++) sums_db[f] = 0.0f;
   clear(patch + SEEN_H * SEEN_W * C, SPAN_FLOATS);
   for (int block = first; block < end; block++) {
     const int n = block / blocks, yh = block % blocks * ROWS;
     const int pixels = min(ROWS, YH - yh) * YW;
+    const size_t o = ((size_t)n * YH + yh) * YW * F;
     fill_patch(patch, x + (size_t)n * H * W * C, 2 * yh - PAD_T);
-    for (int q = 0; q < pixels; q++)
-      for (int f = 0; f < count; f += LANES) {
-        const int lane = min(f, count - LANES);
-        const size_t o = (((size_t)n * YH + yh) * YW + q) * F + f0 + lane;
-        const intv k = LOAD_BYTES(winner + o);
-        const int corner = (q / YW * 2 * SEEN_W + q % YW * 2) * C;
-        STORE(winner_gradient(dy + o, y + o), g + q * count + lane);
-        STORE(corner + (k >> 1) * (SEEN_W * C) + (k & 1) * C, at + q * count + lane);
+    for (int f0 = 0; f0 < F; f0 += LANES) {
+      // The last vector begins earlier, with filters that the one before it has done.
+      const int lane = min(f0, F - LANES);
+      float db[LANES];
+      STORE(collect_outputs(outputs, o + lane, pixels, dy, y, winner), db);
+      for (int i = f0 - lane; i < LANES; i++) {
+        int found = 0;
+        for (int q = 0; q < pixels; q++) {
+          const int2 output = outputs[q * LANES + i];
+          list[found] = output;
+          found += as_float(output.y) != 0.0f;
+        }
+        for (int j = 0; j < SPLIT; j++) list[found + j] = 0;
+        sums_db[lane + i] += db[i];
+        for (int s = 0; s < RUNS; s += TILE_S)
+          for (int v = 0; v < SPAN_VECTORS; v += TILE_V)
+            add_list(sums + (lane + i) * FILTER_FLOATS + s * SPAN_FLOATS + v * LANES,
+                     patch + RUN_AT(s) + v * LANES, list, found);
       }
-    for (int f = known; f < count; f++) {
-      int found = 0;
-      for (int q = 0; q < pixels; q++) {
-        const float value = g[q * count + f];
-        list_at[found] = at[q * count + f];
-        list_g[found] = value;
-        found += value != 0.0f;
-      }
-      for (int j = 0; j < SPLIT; j++) list_at[found + j] = 0;
-      clear(list_g + found, SPLIT + LANES);
-      floatv sum = LOAD(db + f * LANES);
-      for (int i = 0; i < found; i += LANES) sum += LOAD(list_g + i);
-      STORE(sum, db + f * LANES);
-      for (int s = 0; s < RUNS; s += TILE_S)
-        for (int v = 0; v < SPAN_VECTORS; v += TILE_V)
-          add_list(sums + f * FILTER_FLOATS + s * SPAN_FLOATS + v * LANES,
-                   patch + RUN_AT(s) + v * LANES, list_at, list_g, found);
     }
   }
-  for (int f = known; f < count; f++) {
-    float sum = 0.0f;
-    for (int i = 0; i < LANES; i++) sum += db[f * LANES + i];
-    sums_db[f] = sum;
+}
+
+#if FEW
+// ---- weight gradient, few channels ----
+
+// Runs of few channels leave lanes empty. Here the lanes of a vector are filters, and each takes
+// the value that its own winner sees out of the two rows and two columns that it may be in.
+#define WEIGHTS (KH * KW * C)
+#define FILTER_VECTORS ((F + LANES - 1) / LANES)
+
+// Adds one output of LANES filters to the weights `a` of one channel, whose first value for the
+// window's corner is given; DW is 1.
+inline void add_output(floatv a[KH][KW], const float *restrict corner, floatv g, intv k)
+{
+  const intv right = (k & 1) != 0, down = k > 1;
+  floatv before[KH];
+  UNROLL for (int j = 0; j <= KW; j++) UNROLL for (int s = 0; s < KH; s++)
+  {
+    const float *at = corner + (s * DH * SEEN_W + j) * C;
+    const floatv value = select((floatv)at[0], (floatv)at[SEEN_W * C], down);
+    if (j > 0) a[s][j - 1] = fma(g, select(before[s], value, right), a[s][j - 1]);
+    before[s] = value;
   }
 }
+
+// partial [parts,WEIGHTS + 1,FILTER_VECTORS * LANES], the last row for the bias; ROWS is 1.
+// Item (part, vector of filters): the sums over its share of the rows of y.
+CPU_KERNEL void conv2d_max_pool_bwd_w_few_cpu(global float *restrict partial,
+                                              global const float *restrict x,
+                                              global const float *restrict dy,
+                                              global const float *restrict y,
+                                              global const uchar *restrict winner, int batch)
+{
+  const int part = get_global_id(0), parts = get_global_size(0), v = get_global_id(1);
+  const int first = (int)((long)batch * YH * part / parts);
+  const int end = (int)((long)batch * YH * (part + 1) / parts);
+  ALIGNED float patch[PATCH_FLOATS];
+  floatv g[YW], sums[C][KH][KW], db = 0.0f;
+  intv k[YW];
+  for (int i = 0; i < WEIGHTS; i++) (&sums[0][0][0])[i] = 0.0f;
+  for (int row = first; row < end; row++) {
+    fill_patch(patch, x + (size_t)(row / YH) * H * W * C, row % YH * 2 - PAD_T);
+    floatv sum = 0.0f;
+    for (int q = 0; q < YW; q++) {
+      const size_t o = ((size_t)row * YW + q) * F + min(v * LANES, F - LANES);
+      g[q] = winner_gradient(dy + o, y + o);
+      k[q] = LOAD_BYTES(winner + o);
+      sum += g[q];
+    }
+    db += sum;
+    for (int c = 0; c < C; c++) {
+      floatv a[KH][KW];
+      UNROLL for (int i = 0; i < KH * KW; i++) a[i / KW][i % KW] = sums[c][i / KW][i % KW];
+      for (int q = 0; q < YW; q++) add_output(a, patch + 2 * q * C + c, g[q], k[q]);
+      UNROLL for (int i = 0; i < KH * KW; i++) sums[c][i / KW][i % KW] = a[i / KW][i % KW];
+    }
+  }
+  global float *target = partial + ((size_t)part * (WEIGHTS + 1) * FILTER_VECTORS + v) * LANES;
+  for (int i = 0; i < WEIGHTS; i++)
+    STORE(sums[i % C][i / C / KW][i / C % KW], target + (size_t)i * FILTER_VECTORS * LANES);
+  STORE(db, target + (size_t)WEIGHTS * FILTER_VECTORS * LANES);
+}
+
+// Item i: row i of the sums, in the order of their parts.
+CPU_KERNEL void conv2d_max_pool_reduce_few_cpu(global float *restrict dw,
+                                               global float *restrict db,
+                                               global const float *restrict partial, int parts)
+{
+  const int row = get_global_id(0);
+  global float *target = row < WEIGHTS ? dw + (size_t)row * F : db;
+  for (int v = 0; v < FILTER_VECTORS; v++) {
+    floatv sum = 0.0f;
+    for (int part = 0; part < parts; part++)
+      sum += LOAD(partial + (((size_t)part * (WEIGHTS + 1) + row) * FILTER_VECTORS + v) * LANES);
+    STORE(sum, target + min(v * LANES, F - LANES));
+  }
+}
+#endif
+
+// ---- second stage and input gradient ----
 
 // Item (filter, run): the sums in the order of their parts.
 CPU_KERNEL void conv2d_max_pool_reduce_cpu(global float *restrict dw, global float *restrict db,
@@ -253,8 +352,8 @@ inline void add_pixel(float *restrict corner, global const float *restrict dy,
                       global const float *restrict y, global const uchar *restrict winner,
                       global const float *restrict packed)
 {
-  float g[F], list_g[4][F];
-  int shift[F], list_at[4][F];
+  ALIGNED float g[F], list_g[4][F];
+  ALIGNED int shift[F], list_at[4][F];
   ulong counts = 0; // 16 bits for each place in the window
   for (int f = 0; f < F; f += LANES) {
     const int lane = min(f, F - LANES);
@@ -290,7 +389,7 @@ CPU_KERNEL void conv2d_max_pool_bwd_x_cpu(global float *restrict dx,
   const int steps = (H + PAD_T + 1) / 2, before = ((KH - 1) * DH + 1) / 2;
   const int first = steps * part / parts, end = steps * (part + 1) / parts;
   const int columns = min(W, SEEN_W - PAD_L), kept = (SEEN_H - 2) * SEEN_W * C;
-  float rows[PATCH_FLOATS];
+  ALIGNED float rows[PATCH_FLOATS];
   clear(rows, PATCH_FLOATS);
   for (int step = max(first - before, 0); step < end; step++) {
     for (int yw = 0; yw < YW && step < YH; yw++) {

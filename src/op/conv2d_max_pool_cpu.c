@@ -4,12 +4,12 @@
 #include "op/conv2d_tiles.h"
 
 #define FILE_CPU "conv2d_max_pool_cpu.cl"
-#define LIST_LEAST 16          /* outputs a list of bwd_w should offer */
-#define LISTS_WISH (32U << 10) /* bytes that all of an item's lists may take */
-#define SUMS_LEAST 8           /* that do not wait for each other */
-#define STEPS_LEAST 4          /* of an item of bwd_x, which repeats some of the one before */
-#define ITEMS_A_CORE 4         /* of bwd_x */
+#define LIST_LEAST 16  /* outputs a list of bwd_w should offer */
+#define SUMS_LEAST 8   /* that do not wait for each other */
+#define STEPS_LEAST 4  /* of an item of bwd_x, which repeats some of the one before */
+#define ITEMS_A_CORE 4 /* of bwd_x */
 #define PACKED_MAX (64U << 20)
+#define FEW_CHANNELS 4 /* runs of so few would leave most lanes of bwd_w empty */
 
 typedef struct cut {
   clm__conv2d_geometry geometry;
@@ -19,8 +19,8 @@ typedef struct cut {
   int tile_v;       /* vectors of a run a tile */
   int span_vectors; /* vectors of a run, a multiple of tile_v */
   int split;
-  int filters; /* bwd_w: an item */
-  int rows;    /* bwd_w: of y at a time */
+  int rows; /* bwd_w: of y at a time */
+  bool few; /* bwd_w: vectors lie along the filters */
 } cut;
 
 static int ceil_div(int value, int divisor)
@@ -42,6 +42,12 @@ static void cut_runs(const clm__device_info *info, const char *defines, cut *mad
   made->tile_s = g->dw == 1 ? clm__conv2d_divisor(made->runs, registers / made->tile_v) : 1;
 }
 
+/* All sums of a channel stay in registers, beside a column of values. */
+static bool has_few_channels(const clm__conv2d_geometry *g, const clm__device_info *info)
+{
+  return g->c <= FEW_CHANNELS && g->dw == 1 && g->kh * (g->kw + 1) <= clm__conv2d_registers(info);
+}
+
 static void cut_items(const clm__instance *instance, cut *made)
 {
   const clm__conv2d_geometry *const g = &made->geometry;
@@ -49,9 +55,8 @@ static void cut_items(const clm__instance *instance, cut *made)
   const int least = ceil_div(SUMS_LEAST, made->tile_s * made->tile_v);
   const bool backward_w = instance->pass == CLM__BACKWARD_W;
   made->split = clm__conv2d_tuned(defines, "SPLIT", least);
-  made->rows = backward_w ? clm__min_int(ceil_div(LIST_LEAST, g->yw), g->yh) : 1;
-  const int fit = (int)(LISTS_WISH / 8) / (made->rows * g->yw) / made->lanes * made->lanes;
-  made->filters = clm__min_int(clm__max_int(fit, made->lanes), g->filters);
+  made->few = backward_w && has_few_channels(g, &instance->device->info);
+  made->rows = backward_w && !made->few ? clm__min_int(ceil_div(LIST_LEAST, g->yw), g->yh) : 1;
 }
 
 static void make_cut(const clm__instance *instance, cut *made)
@@ -67,9 +72,17 @@ static size_t filter_floats(const cut *made)
   return (size_t)made->runs * (size_t)made->span_vectors * (size_t)made->lanes;
 }
 
+static size_t filter_vectors(const cut *made)
+{
+  return clm__ceil_div((size_t)made->geometry.filters, (size_t)made->lanes);
+}
+
 /* Floats of one part's sums, the bias too. */
 static size_t part_floats(const cut *made)
 {
+  if (made->few)
+    return (clm__conv2d_kernel_elements(&made->geometry) / (size_t)made->geometry.filters + 1) *
+           filter_vectors(made) * (size_t)made->lanes;
   return (filter_floats(made) + 1) * (size_t)made->geometry.filters;
 }
 
@@ -90,37 +103,37 @@ static bool usable(const clm__problem *problem, clm__pass pass, const clm__devic
 static clm_status add_options(const cut *made, clm__str *options)
 {
   CLM_TRY(clm__conv2d_add_options(&made->geometry, options));
-  return clm__str_add(
-      options, " -DLANES=%d -DTILE_S=%d -DTILE_V=%d -DSPLIT=%d -DFILTERS=%d -DROWS=%d", made->lanes,
-      made->tile_s, made->tile_v, made->split, made->filters, made->rows);
+  return clm__str_add(options, " -DLANES=%d -DTILE_S=%d -DTILE_V=%d -DSPLIT=%d -DROWS=%d -DFEW=%d",
+                      made->lanes, made->tile_s, made->tile_v, made->split, made->rows, made->few);
 }
 
-static size_t count_blocks(const cut *made)
-{
-  return clm__ceil_div((size_t)made->geometry.filters, (size_t)made->filters);
-}
+/* bwd_w: items a part. */
+static size_t count_items(const cut *made) { return made->few ? filter_vectors(made) : 1; }
 
 static size_t count_parts(const clm__instance *instance, const cut *made, int batch)
 {
   const size_t blocks =
       (size_t)batch * clm__ceil_div((size_t)made->geometry.yh, (size_t)made->rows);
-  return clm__conv2d_parts(&instance->device->info, blocks, count_blocks(made),
+  return clm__conv2d_parts(&instance->device->info, blocks, count_items(made),
                            part_floats(made) * sizeof(float));
 }
 
 static clm_status prepare(clm__instance *instance)
 {
   if (instance->pass == CLM__FORWARD) return clm__conv2d_cpu.prepare(instance);
+  static const char *const names[3][2] = {
+      {"conv2d_max_pool_bwd_x_cpu", "conv2d_max_pool_pack_cpu"},
+      {"conv2d_max_pool_bwd_w_cpu", "conv2d_max_pool_reduce_cpu"},
+      {"conv2d_max_pool_bwd_w_few_cpu", "conv2d_max_pool_reduce_few_cpu"}};
   const bool to_x = instance->pass == CLM__BACKWARD_X;
-  const char *const main_name = to_x ? "conv2d_max_pool_bwd_x_cpu" : "conv2d_max_pool_bwd_w_cpu";
-  const char *const side_name = to_x ? "conv2d_max_pool_pack_cpu" : "conv2d_max_pool_reduce_cpu";
   cut made;
   make_cut(instance, &made);
+  const char *const *const named = names[to_x ? 0 : made.few ? 2 : 1];
   clm__str options = {0};
   clm_status status = add_options(&made, &options);
   const char *const text = clm__str_get(&options);
-  if (status == CLM_OK) status = clm__instance_add_kernel(instance, FILE_CPU, text, main_name);
-  if (status == CLM_OK) status = clm__instance_add_kernel(instance, FILE_CPU, text, side_name);
+  if (status == CLM_OK) status = clm__instance_add_kernel(instance, FILE_CPU, text, named[0]);
+  if (status == CLM_OK) status = clm__instance_add_kernel(instance, FILE_CPU, text, named[1]);
   const size_t parts = to_x ? 1 : count_parts(instance, &made, instance->problem->batch_max);
   instance->workspace_bytes = parts * part_floats(&made) * sizeof(float);
   clm__str_fini(&options);
@@ -164,10 +177,13 @@ static clm_status run_backward_w(clm__instance *instance, const clm__op_args *ar
   clm__launch_buffer(&launch, args->y);
   clm__launch_buffer(&launch, args->saved);
   clm__launch_int(&launch, args->batch);
-  CLM_TRY(clm__launch_run(&launch, 2, (size_t[]){count_blocks(made), parts}, NULL));
+  const size_t items[] = {parts, count_items(made)};
+  CLM_TRY(clm__launch_run(&launch, 2, items, NULL));
 
-  const size_t runs[] = {(size_t)made->geometry.filters, (size_t)made->runs};
-  return clm__conv2d_reduce(&instance->kernels[1], args, parts, 2, runs);
+  const clm__conv2d_geometry *const g = &made->geometry;
+  const size_t runs[] = {(size_t)g->filters, (size_t)made->runs};
+  const size_t rows[] = {(size_t)(g->kh * g->kw * g->c + (g->use_bias ? 1 : 0)), 1};
+  return clm__conv2d_reduce(&instance->kernels[1], args, parts, 2, made->few ? rows : runs);
 }
 
 static clm_status enqueue(clm__instance *instance, const clm__op_args *args)
