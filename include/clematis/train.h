@@ -160,6 +160,9 @@ typedef struct clm_train_config {
   size_t callback_count;
   clm_job *job;                /* NULL: clm_train joins the job and leaves it: once a process */
   double peer_timeout_seconds; /* 60: a rank silent for so long ends the run of the others */
+  int helper_process;          /* 1: where kernels have to be compiled under one lock (PoCL) a
+                                  forked process takes half of them; this one has not used
+                                  OpenCL yet, and has one thread or goes without. 0 */
 } clm_train_config;
 
 /* All defaults: those of the tutorial's program. */

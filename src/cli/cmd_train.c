@@ -24,6 +24,7 @@ static clm_status settle(clm__cli_config *config)
   if (config->quiet) config->progress = CLM__PROGRESS_NONE;
   train->run.log = clm__say_log();
   if (config->log_folder != NULL) config->log_all = 1;
+  train->helper_process = 1;
   return CLM_OK;
 }
 

@@ -99,8 +99,12 @@ typedef struct clm__device {
   bool is_blas_prepared;
   void (*forget)(void); /* drops what a library kept for the context; NULL: nothing was kept */
   char *cache_folder;   /* of kernel binaries; NULL: not kept */
-  const clm_log *log;   /* borrowed until the device is closed */
   struct clm__profile *profile; /* NULL: no trace is wanted */
+  /* Called once, when the first program is about to be compiled, from whichever thread compiles it;
+   * NULL: nobody wants to know. */
+  void (*on_compile)(void *user);
+  void *on_compile_user;
+  const clm_log *log; /* borrowed until the device is closed */
 } clm__device;
 
 typedef struct clm__device_options {

@@ -179,6 +179,8 @@ static void tell(clm__device *device, clm_log_level level, const char *message)
 static void tell_first(clm__device *device)
 {
   (void)pthread_mutex_lock(&device->lock);
+  if (!device->programs->has_told && device->on_compile != NULL)
+    device->on_compile(device->on_compile_user);
   if (!device->programs->has_told)
     clm__log(device->log, CLM_LOG_INFO, "Building the kernels for %s (%s)%s ...", device->info.id,
              device->info.name, device->cache_folder != NULL ? ", in the first run only" : "");

@@ -221,6 +221,29 @@ clm_status clm__replica_predict(clm__replica *replica, const clm__replica_input 
                           (size_t)input->count * (size_t)replica->classes * sizeof(float), true);
 }
 
+/* ---- rehearsing ---- */
+
+static clm_status rehearse_training(clm__replica *replica, const clm__runner_call *call)
+{
+  clm__runner *runner = replica->train.runner;
+  const clm__replica_update_args update = {.gradient_scale = 1.0F, .learning_rate = 1e-3F};
+  CLM_TRY(clm__replica_update(replica, &update));
+  CLM_TRY(check_step(replica, call->batch, replica->params.gradients));
+  CLM_TRY(clm__runner_rehearse(runner, call));
+  CLM_TRY(enqueue_loss(replica, runner, call->batch, clm__runner_output_gradient(runner)));
+  return clm__device_finish(replica->device);
+}
+
+clm_status clm__replica_rehearse(clm__replica *replica, int count)
+{
+  CLM_ASSERT(replica->train.runner != NULL && replica->config.parts == NULL);
+  const clm__runner_call call = {.batch = count, .image_ids = replica->image_ids};
+  CLM_TRY(rehearse_training(replica, &call));
+  CLM_TRY(clm__replica_build_evaluation(replica));
+  CLM_TRY(clm__runner_forward(replica->evaluate.runner, &call));
+  return clm__device_finish(replica->device);
+}
+
 /* ---- telling ---- */
 
 int clm__replica_joint_count(const clm__replica *replica)

@@ -39,7 +39,7 @@ typedef struct clm__replica_config {
   void *joint_user;
   const clm__tune *tune; /* may be NULL */
   const char *variant;   /* wish, may be NULL */
-  int threads;           /* that build programs */
+  int threads;           /* that build programs; 0: as clm__runner_build has it */
   const clm_log *log;
 } clm__replica_config;
 
@@ -110,6 +110,11 @@ CLM_MUST_CHECK clm_status clm__replica_finish(clm__replica *replica, clm__replic
 CLM_MUST_CHECK clm_status clm__replica_predict(clm__replica *replica,
                                                const clm__replica_input *input,
                                                float *probabilities);
+
+/* Runs everything once on `count` images of zeros, the last things of a step first, then
+ * evaluation, so that a driver compiles it: what comes out is meaningless. A replica that trains
+ * alone. */
+CLM_MUST_CHECK clm_status clm__replica_rehearse(clm__replica *replica, int count);
 
 /* ---- gradient parts, of the call of compute in flight with at least one image ---- */
 

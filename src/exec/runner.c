@@ -163,7 +163,8 @@ static clm_status build_item(void *user, size_t item)
 clm_status clm__runner_build(clm__runner *runner, int threads)
 {
   const size_t count = (size_t)runner->net->node_count * CLM__PASS_COUNT;
-  CLM_TRY(clm__parallel_build(count, threads, build_item, runner));
+  for (size_t item = count; threads == 0 && item-- > 0;) CLM_TRY(build_item(runner, item));
+  if (threads > 0) CLM_TRY(clm__parallel_build(count, threads, build_item, runner));
   return build_accumulate(runner);
 }
 
@@ -399,6 +400,27 @@ clm_status clm__runner_backward(clm__runner *runner, const clm__runner_call *cal
     CLM_TRY(enqueue_backward(runner, i, call));
     if (call->on_backward != NULL) CLM_TRY(call->on_backward(call->user, i));
   }
+  return CLM_OK;
+}
+
+static clm_status rehearse_pass(clm__runner *runner, int index, clm__pass pass,
+                                const clm__runner_call *call)
+{
+  runner_node *node = &runner->nodes[index];
+  if (!node->has_pass[pass]) return CLM_OK;
+  clm__op_args args;
+  fill_args(runner, index, call, &args);
+  return clm__instance_enqueue(&node->passes[pass], &args);
+}
+
+clm_status clm__runner_rehearse(clm__runner *runner, const clm__runner_call *call)
+{
+  for (int i = 0; i < runner->net->node_count; i++) {
+    CLM_TRY(rehearse_pass(runner, i, CLM__BACKWARD_X, call));
+    CLM_TRY(rehearse_pass(runner, i, CLM__BACKWARD_W, call));
+  }
+  for (int i = runner->net->node_count; i-- > 0;)
+    CLM_TRY(rehearse_pass(runner, i, CLM__FORWARD, call));
   return CLM_OK;
 }
 

@@ -32,8 +32,9 @@ CLM_MUST_CHECK clm_status clm__runner_create(const clm__runner_config *config,
                                              clm__runner **runner);
 void clm__runner_destroy(clm__runner *runner);
 
-/* Builds the programs on up to `threads` threads, at least 1; once, before anything is run. Errors:
- * DEVICE_FAILED, NO_MEMORY. */
+/* Builds the programs on up to `threads` threads, at least 1, or one after the other from the last
+ * to the first where threads is 0; once, before anything is run. Errors: DEVICE_FAILED, NO_MEMORY.
+ */
 CLM_MUST_CHECK clm_status clm__runner_build(clm__runner *runner, int threads);
 
 /* The buffers the runner needs. */
@@ -84,6 +85,10 @@ typedef struct clm__runner_call {
  * gradients. */
 CLM_MUST_CHECK clm_status clm__runner_forward(clm__runner *runner, const clm__runner_call *call);
 CLM_MUST_CHECK clm_status clm__runner_backward(clm__runner *runner, const clm__runner_call *call);
+
+/* Enqueues all backward passes and then all forward passes in the opposite order of a step, on
+ * whatever the memory holds, so that a driver compiles them. */
+CLM_MUST_CHECK clm_status clm__runner_rehearse(clm__runner *runner, const clm__runner_call *call);
 
 /* One line a pass: node, op, shapes, variant, tuning values. Taken by the caller. */
 CLM_MUST_CHECK clm_status clm__runner_describe(const clm__runner *runner, char **text);

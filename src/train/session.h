@@ -8,6 +8,7 @@
 #include "train/checkpoint.h"
 #include "train/data_source.h"
 #include "train/events.h"
+#include "train/helper.h"
 #include "train/job.h"
 #include "train/monitor.h"
 #include "train/order.h"
@@ -32,6 +33,7 @@ typedef struct clm__session {
   bool saves_step;      /* all ranks have agreed on a checkpoint after the step at hand */
   clm__events *events;  /* of rank 0; NULL: not wanted */
   clm__monitor monitor;
+  clm__helper *helper;   /* NULL: none */
   clm__device **devices; /* [device_count] of this rank */
   int device_count;
   int replica_count; /* devices of all ranks */

@@ -241,6 +241,8 @@ static clm_status open_all(clm__session *session)
   CLM_TRY(clm__job_agree(comm, begin(session)));
   CLM_TRY(compare_settings(session));
   CLM_TRY(open_folder(session));
+  if (config->helper_process && !config->resume && clm__comm_get_size(comm) == 1)
+    clm__helper_start(config, &session->helper);
   CLM_TRY(clm__tracing_begin(&session->tracing, comm, config->trace, config->trace_steps));
   CLM_TRY(clm__session_open_devices(session));
   CLM_TRY(clm__shared_data_open(&config->data, comm, session->log, &session->dataset,
@@ -271,6 +273,7 @@ void clm__session_close(clm__session *session)
   clm__loader_destroy(session->loader);
   clm__team_destroy(session->team);
   clm__session_close_devices(session);
+  clm__helper_end(session->helper);
   clm__model_file_fini(&session->model);
   clm__run_state_fini(&session->state);
   clm__dataset_close(session->dataset);

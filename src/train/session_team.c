@@ -131,6 +131,9 @@ clm_status clm__session_open_team(clm__session *session)
                                  .trace = session->tracing.trace,
                                  .wire = config->wire == CLM_WIRE_BF16 ? CLM__WIRE_BF16
                                                                        : CLM__WIRE_F32};
+  if (session->replica_count == 1)
+    clm__helper_serve(session->helper, session->devices[0], session->dataset->class_count,
+                      (int)largest_batch);
   CLM_TRY(clm__team_create(&team, &session->team));
   CLM_TRY(clm__job_agree(session->comm, fill_team(session, (int)largest_batch)));
   CLM_TRY(clm__job_agree(session->comm, clm__session_note_shares(session)));

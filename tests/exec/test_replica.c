@@ -249,6 +249,30 @@ static void evaluation_is_built_behind_training(void **state)
   assert_true(asked.loss_sum == unasked.loss_sum);
 }
 
+static void a_rehearsal_leaves_nothing_behind(void **state)
+{
+  fixture *f = *state;
+  make_replica(f);
+  const double expected = train(f, 0, BATCH, 0).loss_sum;
+  const double second = train(f, 0, BATCH, 1).loss_sum;
+  clm__replica_destroy(f->replica);
+  f->replica = NULL;
+  clm__replica_config config = config_of(f, BATCH);
+  config.threads = 0;
+  assert_ok(clm__replica_create(&config, &f->replica));
+  assert_ok(clm__replica_rehearse(f->replica, BATCH));
+  const uint64_t programs = count_programs(f);
+  assert_ok(clm__replica_write_weights(f->replica, f->weights->values));
+  assert_ok(clm__replica_write_slots(f->replica, f->optim_state));
+  assert_true(train(f, 0, BATCH, 0).loss_sum == expected);
+  assert_true(train(f, 0, BATCH, 1).loss_sum == second);
+  const clm__replica_input input = input_of(f, 0, BATCH);
+  clm__replica_result result;
+  assert_ok(clm__replica_evaluate(f->replica, &input));
+  assert_ok(clm__replica_finish(f->replica, &result));
+  assert_int_equal(count_programs(f), programs);
+}
+
 static void a_step_that_is_not_finite_changes_nothing(void **state)
 {
   fixture *f = *state;
@@ -349,6 +373,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(a_step_allocates_builds_and_waits_for_nothing, set_up,
                                       tear_down),
       cmocka_unit_test_setup_teardown(evaluation_is_built_behind_training, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_rehearsal_leaves_nothing_behind, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_step_that_is_not_finite_changes_nothing, set_up, tear_down),
       cmocka_unit_test_setup_teardown(training_learns_and_evaluation_agrees, set_up, tear_down),
       cmocka_unit_test_setup_teardown(slots_come_back, set_up, tear_down),
