@@ -108,6 +108,8 @@ class Fit:
     def __init__(self, data):
         self.cores = data["cores"]
         self.rows = [r for r in data["net"] if r["ranks"] > 1]
+        if not any(r["rate_mbit"] > 0 for r in self.rows):
+            sys.exit("the data have no rows of hosts on slow links: measure as root, with tc")
         self.alone = median([r["step_seconds"]["median"] for r in data["net"] if r["ranks"] == 1])
         self.fit_meetings()
         self.fit_sums()
