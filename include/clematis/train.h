@@ -148,8 +148,8 @@ typedef struct clm_train_config {
   const char *trace_steps;     /* "FIRST-LAST", counted from the call; NULL: "1-100" */
   int validate_epochs;         /* 1: validation every so many epochs */
   const char *shares;          /* "1,3": what each device of the job gets of a batch, in the
-                                  order of ranks and devices; NULL: equal, or measured where
-                                  kinds differ */
+                                  order of ranks and devices; "1,3;13:2,1": others from step
+                                  13 on; NULL: equal, or measured where kinds differ */
   int batch_per_device;        /* above 0: the global batch is so many images for each device of
                                   the job, in place of run.batch_size */
   clm_wire wire;               /* how gradients go between ranks */
@@ -163,6 +163,7 @@ typedef struct clm_train_config {
   int helper_process;          /* 1: where kernels have to be compiled under one lock (PoCL) a
                                   forked process takes half of them; this one has not used
                                   OpenCL yet, and has one thread or goes without. 0 */
+  double setup_timeout_seconds; /* 600: the same until step 1 is done, where that is more */
 } clm_train_config;
 
 /* All defaults: those of the tutorial's program. */

@@ -36,8 +36,9 @@ typedef struct clm__run_state {
   double best_value; /* of the monitored figure */
   int epochs_without_better;
 
-  char *shares;         /* of several devices, as --shares takes them; NULL: one device; owned */
-  uint64_t shares_step; /* updates that were done when they began to count */
+  char *shares;         /* of several devices, as --shares takes them, since the first step that
+                           these trained; NULL: one device; owned */
+  uint64_t shares_step; /* updates that were done when the last ones began to count */
 
   clm__epoch_record *epochs; /* [epoch], owned */
 } clm__run_state;

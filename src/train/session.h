@@ -13,6 +13,7 @@
 #include "train/monitor.h"
 #include "train/order.h"
 #include "train/saver.h"
+#include "train/share_plan.h"
 #include "train/team.h"
 #include "train/tracing.h"
 
@@ -36,9 +37,10 @@ typedef struct clm__session {
   clm__helper *helper;   /* NULL: none */
   clm__device **devices; /* [device_count] of this rank */
   int device_count;
-  int replica_count; /* devices of all ranks */
-  double *shares;    /* [replica_count]; NULL: not given */
-  int batch_size;    /* global */
+  int replica_count;          /* devices of all ranks */
+  clm__share_plan share_plan; /* given shares of these; none: count 0 */
+  size_t share_set;           /* that of them which counts */
+  int batch_size;             /* global */
   clm__tune *tune;
   clm__tracing tracing;
   clm__comm *comm; /* of the user's job, else of own_job */
@@ -80,6 +82,10 @@ void clm__session_name_devices(const clm__session *session, char *text, size_t s
 /* Keeps the shares of several devices in the state, with the step from which they count, and tells
  * them. Not collective. */
 CLM_MUST_CHECK clm_status clm__session_note_shares(clm__session *session);
+
+/* Lets the shares count that were given for the next step; true where they are others than for the
+ * last one. Not collective: all ranks do the same. */
+bool clm__session_follow_shares(clm__session *session);
 
 /* Tells what each device of several was worth. */
 CLM_MUST_CHECK clm_status clm__session_tell_devices(clm__session *session);

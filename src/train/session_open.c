@@ -13,9 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* No rank may be silent for longer before the first step is done. */
-#define SETUP_TIMEOUT_MS 600000
-
 clm_train_config clm_train_config_default(void)
 {
   return (clm_train_config){.data = clm_data_config_default(),
@@ -31,7 +28,8 @@ clm_train_config clm_train_config_default(void)
                             .checkpoint_epochs = 1,
                             .keep_checkpoints = 3,
                             .validate_epochs = 1,
-                            .peer_timeout_seconds = 60.0};
+                            .peer_timeout_seconds = 60.0,
+                            .setup_timeout_seconds = 600.0};
 }
 
 static clm_status check_numbers(const clm_train_config *config)
@@ -66,18 +64,23 @@ static clm_status check_numbers(const clm_train_config *config)
 
 /* ---- the ranks ---- */
 
+static clm_status check_timeout(double seconds)
+{
+  CLM_REQUIRE(seconds >= 0.001 && seconds <= 1e6, CLM_USAGE,
+              "the time that a rank may be silent is %g s; 0.001 to 1000000 are possible", seconds);
+  return CLM_OK;
+}
+
 static clm_status join(clm__session *session)
 {
   const clm_train_config *config = session->config;
-  CLM_REQUIRE(config->peer_timeout_seconds >= 0.001 && config->peer_timeout_seconds <= 1e6,
-              CLM_USAGE,
-              "the time that a rank may be silent is %g s; 0.001 to 1000000 are possible",
-              config->peer_timeout_seconds);
+  CLM_TRY(check_timeout(config->peer_timeout_seconds));
+  CLM_TRY(check_timeout(config->setup_timeout_seconds));
   if (config->job == NULL) CLM_TRY(clm_job_open(session->log, &session->own_job));
   session->comm = config->job != NULL ? config->job->comm : session->own_job->comm;
   /* Listing images and building kernels may keep one rank much longer than a step. */
-  const int peer_timeout_ms = (int)(1e3 * config->peer_timeout_seconds);
-  clm__comm_set_timeout(session->comm, clm__max_int(peer_timeout_ms, SETUP_TIMEOUT_MS));
+  const double seconds = fmax(config->peer_timeout_seconds, config->setup_timeout_seconds);
+  clm__comm_set_timeout(session->comm, (int)(1e3 * seconds));
   return CLM_OK;
 }
 
@@ -88,7 +91,7 @@ static uint64_t digest_settings(const clm_train_config *config)
   char text[1024];
   (void)snprintf(text, sizeof text,
                  "%d %d %" PRIu64 " %d %d %d %g %d %g %s %d %d | %g %" PRIu32
-                 " %d %d %d %d %d %d %d %d | %d %d | %s %d %d %d %d %d %d",
+                 " %d %d %d %d %d %d %d %d | %d %d | %" PRIu64 " %d %d %d %d %d %d",
                  config->run.batch_size, config->epochs, config->seed, config->validate_epochs,
                  config->checkpoint_epochs, config->checkpoint_steps, config->checkpoint_minutes,
                  config->early_stopping_patience, config->early_stopping_delta,
@@ -96,7 +99,8 @@ static uint64_t digest_settings(const clm_train_config *config)
                  config->resume, data->validation_split, data->seed, data->shuffle,
                  data->follow_links, (int)data->split, (int)data->interpolation, (int)data->aspect,
                  data->apply_exif, data->blend_alpha, data->strict, config->image_height,
-                 config->image_width, config->shares != NULL ? config->shares : "",
+                 config->image_width,
+                 clm__hash_text(CLM__HASH_START, config->shares != NULL ? config->shares : ""),
                  config->batch_per_device, (int)config->wire, config->trace != NULL,
                  config->tensorboard, config->tensorboard_histograms, config->sync_batchnorm);
   return clm__hash_text(CLM__HASH_START, text);

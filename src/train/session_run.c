@@ -226,7 +226,7 @@ static clm_status train_batches(clm__session *session, const epoch_run *run)
     CLM_TRY(clm__callbacks_step(&session->own, &info));
     if (should_stop(session, &result)) return stop_on_request(session);
     CLM_TRY(finish_set_up(session));
-    if (!result.shares_changed) continue;
+    if (!result.shares_changed && !clm__session_follow_shares(session)) continue;
     keep_failure(session, clm__session_note_shares(session));
     keep_failure(session, plan(session, run->validation_batches > 0));
   }

@@ -14,24 +14,6 @@
 
 /* ---- shares and the global batch ---- */
 
-/* "1,3" into shares[count]. */
-static clm_status read_shares(const char *text, int count, double *shares)
-{
-  const char *at = text;
-  for (int i = 0; i < count; i++) {
-    char *end = NULL;
-    shares[i] = strtod(at, &end);
-    const bool is_share = end != at && isfinite(shares[i]) && shares[i] > 0.0 && shares[i] <= 1e6;
-    CLM_REQUIRE(is_share && (*end == ',' || *end == '\0'), CLM_USAGE,
-                "the shares \"%s\" are not numbers above 0 with commas between them", text);
-    CLM_REQUIRE((*end == '\0') == (i == count - 1), CLM_USAGE,
-                "the shares \"%s\" are not one number for each of the %d devices of the job", text,
-                count);
-    at = end + 1;
-  }
-  return CLM_OK;
-}
-
 static clm_status settle_batch(clm__session *session)
 {
   const clm_train_config *config = session->config;
@@ -51,9 +33,7 @@ static clm_status settle_shares(clm__session *session)
   const clm_train_config *config = session->config;
   CLM_TRY(settle_batch(session));
   if (config->shares == NULL) return CLM_OK;
-  CLM_TRY(
-      clm__mem_alloc((size_t)session->replica_count, sizeof *session->shares, &session->shares));
-  return read_shares(config->shares, session->replica_count, session->shares);
+  return clm__share_plan_read(config->shares, session->replica_count, &session->share_plan);
 }
 
 /* ---- devices ---- */
@@ -75,7 +55,7 @@ void clm__session_close_devices(clm__session *session)
 {
   clm__device_choice_close_all(session->devices, session->device_count);
   clm__tune_close(session->tune);
-  clm__mem_free(session->shares);
+  clm__share_plan_fini(&session->share_plan);
 }
 
 void clm__session_name_devices(const clm__session *session, char *text, size_t size)
@@ -102,6 +82,18 @@ static clm_status fill_team(clm__session *session, int batch_max)
   return CLM_OK;
 }
 
+static const double *get_shares(const clm__session *session)
+{
+  const clm__share_plan *plan = &session->share_plan;
+  return plan->count > 0 ? plan->shares + session->share_set * (size_t)plan->replicas : NULL;
+}
+
+static size_t find_share_set(const clm__session *session)
+{
+  const uint64_t done = (uint64_t)session->model.optim_state->iterations;
+  return clm__share_plan_find(&session->share_plan, done + 1);
+}
+
 clm_status clm__session_open_team(clm__session *session)
 {
   const clm_train_config *config = session->config;
@@ -109,6 +101,7 @@ clm_status clm__session_open_team(clm__session *session)
       clm__min_size((size_t)session->batch_size,
                     clm__max_size(session->dataset->train_count,
                                   session->dataset->count - session->dataset->train_count));
+  session->share_set = find_share_set(session);
   const clm__replica_config replica = {.graph = session->model.graph,
                                        .weights = session->model.weights,
                                        .loss = session->model.compile.loss,
@@ -121,16 +114,17 @@ clm_status clm__session_open_team(clm__session *session)
                                        .variant = config->run.variant,
                                        .threads = clm__thread_processors(),
                                        .log = session->log};
-  const clm__team_config team = {.devices = session->devices,
-                                 .device_count = session->device_count,
-                                 .comm = session->comm,
-                                 .replica = replica,
-                                 .batch_size = session->batch_size,
-                                 .largest_batch = largest_batch,
-                                 .shares = session->shares,
-                                 .trace = session->tracing.trace,
-                                 .wire = config->wire == CLM_WIRE_BF16 ? CLM__WIRE_BF16
-                                                                       : CLM__WIRE_F32};
+  const clm__team_config team = {
+      .devices = session->devices,
+      .device_count = session->device_count,
+      .comm = session->comm,
+      .replica = replica,
+      .batch_size = session->batch_size,
+      .largest_batch = largest_batch,
+      .shares = get_shares(session),
+      .share_sets = (int)(session->share_plan.count - session->share_set),
+      .trace = session->tracing.trace,
+      .wire = config->wire == CLM_WIRE_BF16 ? CLM__WIRE_BF16 : CLM__WIRE_F32};
   if (session->replica_count == 1)
     clm__helper_serve(session->helper, session->devices[0], session->dataset->class_count,
                       (int)largest_batch);
@@ -140,18 +134,48 @@ clm_status clm__session_open_team(clm__session *session)
   return CLM_OK;
 }
 
-clm_status clm__session_note_shares(clm__session *session)
+/* Shares that count already are not new because a run goes on. */
+static clm_status keep_shares(clm__run_state *state, uint64_t done, const char *shares)
 {
-  clm__run_state *state = &session->state;
   char *text = NULL;
-  if (session->replica_count > 1) CLM_TRY(clm__team_name_shares(session->team, &text));
+  CLM_TRY(clm__share_plan_extend(state->shares, done + 1, shares, &text));
+  if (state->shares == NULL || strcmp(text, state->shares) != 0) state->shares_step = done;
   clm__mem_free(state->shares);
   state->shares = text;
-  state->shares_step = (uint64_t)session->model.optim_state->iterations;
-  if (text != NULL && clm__session_is_first(session))
-    clm__log(session->log, CLM_LOG_INFO, "Shares of the %d devices from step %llu on: %s",
-             session->replica_count, (unsigned long long)state->shares_step + 1, text);
   return CLM_OK;
+}
+
+static void forget_shares(clm__run_state *state)
+{
+  clm__mem_free(state->shares);
+  state->shares = NULL;
+  state->shares_step = 0;
+}
+
+clm_status clm__session_note_shares(clm__session *session)
+{
+  const uint64_t done = (uint64_t)session->model.optim_state->iterations;
+  char *shares = NULL;
+  if (session->replica_count == 1) {
+    forget_shares(&session->state);
+    return CLM_OK;
+  }
+  CLM_TRY(clm__team_name_shares(session->team, &shares));
+  if (clm__session_is_first(session))
+    clm__log(session->log, CLM_LOG_INFO, "Shares of the %d devices from step %llu on: %s",
+             session->replica_count, (unsigned long long)done + 1, shares);
+  const clm_status status = keep_shares(&session->state, done, shares);
+  clm__mem_free(shares);
+  return status;
+}
+
+bool clm__session_follow_shares(clm__session *session)
+{
+  const size_t set = find_share_set(session);
+  if (set == session->share_set) return false;
+  session->share_set = set;
+  clm__team_set_shares(session->team, get_shares(session));
+  return true;
 }
 
 /* ---- the table at the end ---- */

@@ -22,10 +22,12 @@ typedef struct clm__team_config {
   clm__replica_config replica; /* what all replicas share; device and batch_max are filled in */
   int batch_size;              /* global, at least 1 */
   size_t largest_batch;        /* no batch has more images, at most batch_size */
-  const double *shares;        /* [replicas of the job], relative; NULL: equal for devices of one
-                                  kind, measured where kinds differ. The same on all ranks */
-  clm__wire wire;              /* between ranks */
-  clm__trace *trace;           /* borrowed until destroyed; NULL: off */
+  const double *shares;        /* [share_sets][replicas of the job], relative: those to begin with,
+                                  then those to be set later. NULL: equal for devices of one kind,
+                                  measured where kinds differ. The same on all ranks */
+  int share_sets;
+  clm__wire wire;    /* between ranks */
+  clm__trace *trace; /* borrowed until destroyed; NULL: off */
 } clm__team_config;
 
 typedef struct clm__team clm__team;
@@ -121,6 +123,10 @@ typedef struct clm__team_times {
                              waiting for slower replicas counts too */
 } clm__team_times;
 clm__team_times clm__team_get_times(const clm__team *team);
+
+/* Gives every replica another share [clm__team_size] from the next step on: one of the sets that
+ * the team was created with. On all ranks alike. */
+void clm__team_set_shares(clm__team *team, const double *shares);
 
 /* The shares of now as whole numbers or as given, "1,3". Taken by the caller. */
 CLM_MUST_CHECK clm_status clm__team_name_shares(const clm__team *team, char **text);

@@ -62,6 +62,8 @@ static clm_status meet(clm__team *team)
   for (int i = 0; i < config->device_count; i++) own.kinds[i] = get_kind(&config->devices[i]->info);
   CLM_TRY(clm__comm_gather(team->comm, &own, sizeof own, team->gathered));
   take_facts(team, team->gathered);
+  /* A slow one is of another kind. */
+  if (team->slowness > 0.0 && team->size > 1) team->is_mixed = true;
   const size_t size = (size_t)team->size;
   CLM_TRY(clm__mem_alloc(size, sizeof *team->shares, &team->shares));
   CLM_TRY(clm__mem_alloc(size, sizeof *team->new_shares, &team->new_shares));
@@ -75,13 +77,22 @@ static clm_status meet(clm__team *team)
 
 /* ---- replicas ---- */
 
-/* The most images that fall to a replica by the shares of now. */
-static int get_most_images(const clm__team *team, int place)
+/* The most images that fall to a replica by some shares. */
+static int get_images(const clm__team *team, const double *shares, int place)
 {
   double all = 0.0;
-  for (int i = 0; i < team->size; i++) all += team->shares[i];
-  const double most = ceil((double)team->config.largest_batch * team->shares[place] / all - 1e-9);
+  for (int i = 0; i < team->size; i++) all += shares[i];
+  const double most = ceil((double)team->config.largest_batch * shares[place] / all - 1e-9);
   return clm__max_int(1, clm__min_int((int)most, (int)team->config.largest_batch));
+}
+
+static int get_most_images(const clm__team *team, int place)
+{
+  int most = get_images(team, team->shares, place);
+  for (int set = 1; set < team->config.share_sets; set++)
+    most = clm__max_int(
+        most, get_images(team, team->config.shares + (size_t)set * (size_t)team->size, place));
+  return most;
 }
 
 static clm_status try_replica(clm__team *team, team_member *member, int batch_max)
@@ -192,6 +203,7 @@ clm_status clm__team_create(const clm__team_config *config, clm__team **team)
   made->is_settled = true;
   made->next_look = 1;
   made->failing_step = clm__testswitch_number("CLEMATIS_TEST_FAIL_DEVICE", 0);
+  made->slowness = (double)clm__testswitch_number("CLEMATIS_TEST_SLOW_DEVICE", 0);
   const clm_status status = make_team(made);
   made->config.shares = NULL;
   if (status != CLM_OK) {

@@ -151,6 +151,7 @@ struct clm__team {
   double step_seconds;    /* of these */
   double exposed_seconds; /* of them: waiting for other ranks after the own backward */
   uint64_t failing_step;  /* a test wants the job's last replica to fail there; 0: never */
+  double slowness;        /* a test wants that replica to take so many times as long; 0: as it is */
 };
 
 /* Where count things fall by shares: [0, bound) to the replicas before `place`. */

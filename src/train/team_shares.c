@@ -122,6 +122,11 @@ static bool is_worth_it(const clm__team *team, const double *shares)
   return false;
 }
 
+void clm__team_set_shares(clm__team *team, const double *shares)
+{
+  memcpy(team->shares, shares, (size_t)team->size * sizeof *team->shares);
+}
+
 clm_status clm__team_name_shares(const clm__team *team, char **text)
 {
   clm__str list = {0};

@@ -9,7 +9,12 @@
 /* While backward runs the first thread looks after the sums between ranks this often. */
 enum { POLL_NANOSECONDS = 200 * 1000 };
 
-static void rest(void) { (void)nanosleep(&(struct timespec){.tv_nsec = POLL_NANOSECONDS}, NULL); }
+static void rest(long nanoseconds)
+{
+  (void)nanosleep(
+      &(struct timespec){.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000},
+      NULL);
+}
 
 static bool is_shared_between_ranks(const clm__team *team)
 {
@@ -54,9 +59,17 @@ static clm_status await_part(clm__team *team, team_member *member, int part)
     CLM_TRY(clm__replica_ask_part(member->replica, part, &is_there));
     if (is_there) return CLM_OK;
     poll_ranks(team);
-    rest();
+    rest(POLL_NANOSECONDS);
   }
   return clm__replica_wait_part(member->replica, part);
+}
+
+/* A test wants the job's last replica to be slow. */
+static void slow_down(const clm__team *team, const team_member *member)
+{
+  if (!(team->slowness > 1.0) || team->first + member->index != team->size - 1) return;
+  const double seconds = clm__clock_seconds() - member->begin_seconds;
+  if (member->input.count > 0) rest((long)(1e9 * (team->slowness - 1.0) * seconds));
 }
 
 static void note_figures(team_member *member)
@@ -120,6 +133,7 @@ static clm_status bring_gradients(clm__team *team, team_member *member)
     const int part = member->parts_brought++;
     if (status == CLM_OK && has_parts) status = await_part(team, member, part);
     if (part == team->part_count - 1) {
+      slow_down(team, member);
       member->has_failed = status != CLM_OK;
       note_figures(member);
     }
@@ -148,7 +162,7 @@ static void await_start(clm__team *team, const team_part *part)
     }
     (void)pthread_mutex_unlock(&team->lock);
     poll_ranks(team);
-    rest();
+    rest(POLL_NANOSECONDS);
     (void)pthread_mutex_lock(&team->lock);
   }
   (void)pthread_mutex_unlock(&team->lock);

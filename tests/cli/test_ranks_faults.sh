@@ -136,6 +136,19 @@ expect out '^Trace: silent.json, [0-9]+ spans of 1 rank, complete$'
 expect_file silent.json
 resume_to_the_same_bits silent
 
+# Before the first step it may be silent for longer, but not for ever. Without kernels that were built
+# before, it is far from there.
+warm=${CLEMATIS_CACHE-}
+export CLEMATIS_CACHE="$work/cold"
+# shellcheck disable=SC2086
+start 2 train tiny --out unready $long --setup-timeout 4
+wait_for '^Found '
+kill -STOP "$(cat pid.1)"
+finish_job
+expect_status 69
+expect err 'no answer for 4\.0 s from rank 1 \('
+if [ -n "$warm" ]; then CLEMATIS_CACHE=$warm; else unset CLEMATIS_CACHE; fi
+
 # A second signal ends at once.
 # shellcheck disable=SC2086
 start 2 train tiny --out twice $small --epochs 100000

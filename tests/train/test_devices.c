@@ -4,13 +4,16 @@
 #include "base/mem.h"
 #include "clematis/clematis.h"
 #include "io/model_file.h"
+#include "io/run_state.h"
 #include "support/folder.h"
+#include "train/few_images.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define LINES 40
 #define IMAGES_PER_CLASS 7 /* 28 training images: batches of 10, 10 and 8 */
 
 typedef struct fixture {
@@ -22,7 +25,7 @@ typedef struct fixture {
   size_t steps_seen;
   size_t stop_after; /* steps; 0: never */
   clm_callback callback;
-  char told[16][256]; /* lines for people */
+  char told[LINES][256]; /* for people */
   int told_count;
   clm_log log;
 } fixture;
@@ -44,7 +47,7 @@ static int asks_to_stop(void *user)
 static void keep_line(void *user, clm_log_level level, const char *message)
 {
   fixture *f = user;
-  if (level != CLM_LOG_INFO || f->told_count == 16) return;
+  if (level != CLM_LOG_INFO || f->told_count == LINES) return;
   (void)snprintf(f->told[f->told_count++], sizeof f->told[0], "%s", message);
 }
 
@@ -150,6 +153,109 @@ static void shares_are_kept_as_given(void **state)
   assert_true(was_told(f, "75.0%"));
 }
 
+/* The shares of a whole run as its model keeps them, and the steps done before the last ones. */
+static char *read_kept_shares(const fixture *f, const char *name, uint64_t *step)
+{
+  clm__model_file model = {0};
+  clm__run_state kept = {0};
+  read_model(f, name, &model);
+  assert_ok(clm__run_state_from_json(model.extra, &kept));
+  char *shares = strdup(kept.shares);
+  assert_non_null(shares);
+  *step = kept.shares_step;
+  clm__run_state_fini(&kept);
+  clm__model_file_fini(&model);
+  return shares;
+}
+
+/* The second device is slow, which shows after 5 steps. What was measured then can be given. */
+static void measured_shares_are_replayed_to_the_same_bits(void **state)
+{
+  fixture *f = *state;
+  if (!can_split()) skip();
+  f->config.epochs = 4;
+  assert_int_equal(setenv("CLEMATIS_TEST_SLOW_DEVICE", "10", 1), 0);
+  const clm_status status = run(f, "measured", "cpu/2");
+  (void)unsetenv("CLEMATIS_TEST_SLOW_DEVICE");
+  assert_ok(status);
+  const uint64_t digest = f->result.weights_digest;
+  assert_true(was_told(f, "Shares of the 2 devices from step 1 on: 1,1"));
+  assert_true(was_told(f, "Shares of the 2 devices from step 6 on: "));
+  uint64_t step = 0, again = 0;
+  char *shares = read_kept_shares(f, "measured", &step);
+  assert_memory_equal(shares, "1,1;6:", 6);
+  assert_true(step == 5 || step == 10);
+
+  f->config.shares = shares;
+  assert_ok(run(f, "replayed", "cpu/2"));
+  assert_true(f->result.weights_digest == digest);
+  assert_true(was_told(f, "Shares of the 2 devices from step 6 on: "));
+
+  f->steps_seen = 0;
+  f->stop_after = 7;
+  assert_int_equal(run(f, "halted", "cpu/2"), CLM_STOPPED);
+  f->stop_after = 0;
+  f->config.resume = 1;
+  assert_ok(run(f, "halted", "cpu/2"));
+  assert_true(f->result.weights_digest == digest);
+  char *kept = read_kept_shares(f, "halted", &again);
+  assert_string_equal(kept, shares);
+  assert_int_equal(again, step);
+  free(kept);
+  free(shares);
+}
+
+static void a_hindrance_is_told(void **state)
+{
+  fixture *f = *state;
+  if (!can_split()) skip();
+  f->config.shares = "1,1";
+  assert_int_equal(setenv("CLEMATIS_TEST_SLOW_DEVICE", "10", 1), 0);
+  const clm_status status = run(f, "slowed", "cpu/2");
+  (void)unsetenv("CLEMATIS_TEST_SLOW_DEVICE");
+  assert_ok(status);
+  int told = 0;
+  for (int i = 0; i < f->told_count; i++)
+    if (strstr(f->told[i], "the job would be faster without it") != NULL) {
+      assert_non_null(strstr(f->told[i], "cpu0/2.1"));
+      told++;
+    }
+  assert_int_equal(told, 1);
+}
+
+/* Batches that end with fewer images than there are devices. */
+static void odd_counts_train_as_the_whole(void **state)
+{
+  static const struct {
+    int images;
+    int batch;
+    int epochs;
+  } cases[] = {{101, 10, 1}, {65, 64, 3}, {2, 32, 12}, {1, 32, 12}};
+  fixture *f = *state;
+  if (!can_split()) skip();
+  char model[1024];
+  (void)snprintf(model, sizeof model, "%s/train/smooth.json", tests_folder());
+  f->config.model = model;
+  f->config.optimizer = "sgd";
+  f->config.learning_rate = 0.01;
+  f->config.data.validation_split = 0.0;
+  f->config.checkpoint_epochs = 12;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char whole[16], halves[16];
+    (void)snprintf(f->data, sizeof f->data, "%s/images%d", f->folder, cases[i].images);
+    (void)snprintf(whole, sizeof whole, "whole%zu", i);
+    (void)snprintf(halves, sizeof halves, "halves%zu", i);
+    draw_few_images(f->data, cases[i].images);
+    f->config.run.batch_size = cases[i].batch;
+    f->config.epochs = cases[i].epochs;
+    assert_ok(run(f, whole, "cpu"));
+    const double loss = f->result.last.loss;
+    assert_ok(run(f, halves, "cpu/2"));
+    assert_true(fabs(f->result.last.loss - loss) <= 1e-5 * loss);
+    assert_same_weights(f, whole, halves);
+  }
+}
+
 static void a_run_goes_on_with_other_devices(void **state)
 {
   fixture *f = *state;
@@ -179,7 +285,23 @@ static void shares_that_do_not_fit_are_refused(void **state)
 {
   fixture *f = *state;
   if (!can_split()) skip();
-  const char *const wrong[] = {"1", "1,2,3", "1,0", "1,-1", "1,x", "", "1,", "1,nan", "1 2"};
+  const char *const wrong[] = {"1",
+                               "1,2,3",
+                               "1,0",
+                               "1,-1",
+                               "1,x",
+                               "",
+                               "1,",
+                               "1,nan",
+                               "1 2",
+                               "1,1;",
+                               "1,1;0:1,2",
+                               "1,1;1:2,1",
+                               "1,1;3:1,2;3:2,1",
+                               "1,1;x:1,2",
+                               "1,1;2.5:1,2",
+                               "1,1;-3:1,2",
+                               "1,1;3:1"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     char name[16];
     (void)snprintf(name, sizeof name, "wrong%zu", i);
@@ -194,6 +316,10 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(two_halves_train_as_the_whole, set_up, tear_down),
       cmocka_unit_test_setup_teardown(shares_are_kept_as_given, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(measured_shares_are_replayed_to_the_same_bits, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(a_hindrance_is_told, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(odd_counts_train_as_the_whole, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_run_goes_on_with_other_devices, set_up, tear_down),
       cmocka_unit_test_setup_teardown(the_batch_grows_with_the_devices, set_up, tear_down),
       cmocka_unit_test_setup_teardown(shares_that_do_not_fit_are_refused, set_up, tear_down)};

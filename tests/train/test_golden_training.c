@@ -8,6 +8,7 @@
 #include "support/folder.h"
 #include "support/golden_batches.h"
 #include "support/npy.h"
+#include "train/golden_weights.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -86,27 +87,6 @@ static clm__replica_result train_step(fixture *f, int step)
   return result;
 }
 
-/* Compares flat values of the trainable layout with the arrays in a golden folder. */
-static void compare_weights(const fixture *f, const float *values, const char *folder,
-                            double tolerance)
-{
-  for (int i = 0; i < f->model.weights->count; i++) {
-    const clm__weight *weight = &f->model.weights->items[i];
-    char path[256];
-    (void)snprintf(path, sizeof path, "train/%s/%s_%s.npy", folder,
-                   f->model.graph->layers[weight->layer].name, weight->name);
-    npy expected = npy_read_golden(path);
-    assert_int_equal(expected.count, weight->elements);
-    for (size_t e = 0; e < expected.count; e++) {
-      const double difference = fabs((double)values[weight->offset + e] - (double)expected.f32[e]);
-      if (!(difference <= tolerance))
-        fail_msg("%s: element %zu is %.9g, expected %.9g", path, e,
-                 (double)values[weight->offset + e], (double)expected.f32[e]);
-    }
-    npy_free(&expected);
-  }
-}
-
 static void first_gradients(void **state)
 {
   fixture *f = *state;
@@ -122,7 +102,7 @@ static void first_gradients(void **state)
   assert_ok(clm__replica_read_gradients(f->replica, gradients));
   for (size_t i = 0; i < f->model.weights->trainable_elements; i++)
     gradients[i] /= GOLDEN_BATCH_SIZE;
-  compare_weights(f, gradients, "step1_gradients", 1e-6);
+  golden_weights_compare(&f->model, gradients, "step1_gradients", 1e-6);
   clm__mem_free(gradients);
 }
 
@@ -144,7 +124,7 @@ static void twelve_steps(void **state)
     (void)snprintf(folder, sizeof folder, "weights_after%d", step + 1);
     if (step != 0 && step != 1 && step != STEPS - 1) continue;
     assert_ok(clm__replica_read_weights(f->replica, values));
-    compare_weights(f, values, folder, 1e-5);
+    golden_weights_compare(&f->model, values, folder, 1e-5);
   }
   clm__mem_free(values);
   npy_free(&losses);

@@ -6,7 +6,7 @@
 #include "clematis/clematis.h"
 #include "io/model_file.h"
 #include "support/folder.h"
-#include "sys/file.h"
+#include "train/few_images.h"
 #include "train/job.h"
 
 #include <math.h>
@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLASSES 5
 #define PATH_SIZE 1024
 
 /* The job of this process; every test runs in it. */
@@ -104,25 +103,7 @@ static int tear_down(void **state)
 /* Draws a data set of exactly so many images on rank 0. */
 static void draw(const fixture *f, int count)
 {
-  if (rank == 0) {
-    const int each = (count + CLASSES - 1) / CLASSES;
-    assert_ok(clm_sample_draw(f->data, each, 1));
-    int surplus = each * CLASSES - count;
-    clm__file_listing classes = {0};
-    assert_ok(clm__file_list(f->data, &classes));
-    for (size_t i = 0; surplus > 0; i++) {
-      char path[2 * PATH_SIZE];
-      clm__file_listing images = {0};
-      (void)snprintf(path, sizeof path, "%s/%s", f->data, classes.entries[i].name);
-      assert_ok(clm__file_list(path, &images));
-      (void)snprintf(path, sizeof path, "%s/%s/%s", f->data, classes.entries[i].name,
-                     images.entries[0].name);
-      assert_ok(clm__file_remove(path));
-      clm__file_listing_fini(&images);
-      surplus--;
-    }
-    clm__file_listing_fini(&classes);
-  }
+  if (rank == 0) draw_few_images(f->data, count);
   assert_ok(clm_job_agree(job, CLM_OK, NULL));
 }
 

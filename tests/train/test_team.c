@@ -1,7 +1,11 @@
-/* Replicas in step give what one device gives: losses, hits and weights of twelve golden steps. */
+/* Replicas in step give what one device gives, and what Keras gave: losses, hits and weights of
+ * twelve golden steps. */
 #include "train/troupe.h"
 
+#include "io/model_file.h"
+#include "support/folder.h"
 #include "support/npy.h"
+#include "train/golden_weights.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,11 +64,34 @@ static int free_lone(void **state)
   return 0;
 }
 
+/* What Keras recorded, in its tolerances. */
+static void assert_golden(const troupe *all)
+{
+  npy losses = npy_read_golden("train/loss.npy");
+  npy accuracies = npy_read_golden("train/accuracy.npy");
+  clm__model_file model = {0};
+  char path[1024];
+  for (int step = 0; step < TROUPE_STEPS; step++) {
+    const float loss = (float)(all->results[step].loss_sum / 8.0);
+    const float accuracy = (float)all->results[step].hit_count / 8.0F;
+    assert_floats_near("loss", &loss, &losses.f32[step], 1, 1e-5);
+    assert_true(accuracy == accuracies.f32[step]);
+  }
+  (void)snprintf(path, sizeof path, "%s/golden/train/init.keras", tests_folder());
+  assert_ok(clm__model_file_read(path, NULL, &model));
+  golden_weights_compare(&model, all->weights, "weights_after12", 1e-5);
+  clm__model_file_fini(&model);
+  npy_free(&losses);
+  npy_free(&accuracies);
+}
+
 static void run_and_compare(troupe *all)
 {
   all->evaluate = 8;
   troupe_run(all, &options);
   assert_same(all, &lone);
+  assert_golden(all);
+  if (!all->drifts) assert_string_equal(all->warning, "");
   assert_int_equal(all->evaluation.count, 8);
   assert_int_equal(all->evaluation.hit_count, lone.evaluation.hit_count);
   assert_true(fabs(all->evaluation.loss_sum - lone.evaluation.loss_sum) <
@@ -150,22 +177,58 @@ static void fewer_images_than_replicas(void **state)
   compare_small(1, 2, 1);
 }
 
-static void golden_losses(void **state)
+/* The last replica takes so many times as long. */
+static void set_slow(const char *times)
+{
+  assert_int_equal(setenv("CLEMATIS_TEST_SLOW_DEVICE", times, 1), 0);
+}
+
+static void set_as_fast(void) { (void)unsetenv("CLEMATIS_TEST_SLOW_DEVICE"); }
+
+/* Shares are looked at after 5 and 10 steps, and the step after is the first with others. */
+static void a_slow_device_gets_less(void **state)
 {
   (void)state;
-  npy losses = npy_read_golden("train/loss.npy");
-  npy accuracies = npy_read_golden("train/accuracy.npy");
-  troupe all = make(2, 1);
-  troupe_run(&all, &options);
-  for (int step = 0; step < TROUPE_STEPS; step++) {
-    const float loss = (float)(all.results[step].loss_sum / 8.0);
-    const float accuracy = (float)all.results[step].hit_count / 8.0F;
-    assert_floats_near("loss", &loss, &losses.f32[step], 1, 1e-5);
-    assert_true(accuracy == accuracies.f32[step]);
+  for (int ranks = 1; ranks <= 2; ranks++) {
+    troupe all = make(ranks, 3 - ranks);
+    set_slow("5");
+    run_and_compare(&all);
+    set_as_fast();
+    for (int step = 0; step < TROUPE_STEPS; step++)
+      if (all.results[step].shares_changed) assert_true(step == 4 || step == 9);
+    assert_true(all.results[4].shares_changed);
+    assert_true(all.rows[1].share < 0.35);
+    assert_true(fabs(all.rows[0].share + all.rows[1].share - 1.0) < 1e-9);
+    assert_true(all.rows[1].images_per_second < all.rows[0].images_per_second);
   }
+}
+
+static void a_device_that_keeps_the_others_waiting_is_named(void **state)
+{
+  (void)state;
+  troupe all = make(1, 2);
+  all.shares = (const double[]){1.0, 1.0};
+  all.steps = 4;
+  set_slow("10");
+  troupe_run(&all, &options);
+  set_as_fast();
+  assert_int_equal(all.failures[0].status, CLM_OK);
+  assert_false(all.rows[0].is_hindrance);
+  assert_true(all.rows[1].is_hindrance);
+  assert_true(all.rows[0].wait_share > all.rows[1].wait_share);
   troupe_free(&all);
-  npy_free(&losses);
-  npy_free(&accuracies);
+}
+
+/* A replica with other weights is found at the next look, and gets those of the first. */
+static void weights_that_drifted_are_mended(void **state)
+{
+  (void)state;
+  for (int ranks = 1; ranks <= 2; ranks++) {
+    troupe all = make(ranks, 3 - ranks);
+    all.drifts = true;
+    run_and_compare(&all);
+    assert_non_null(strstr(all.warning, "no longer the same after step 12; those of the first"));
+  }
 }
 
 static void half_the_bytes_come_close(void **state)
@@ -333,7 +396,9 @@ int main(int argc, char **argv)
       cmocka_unit_test(two_ranks_of_two_devices),
       cmocka_unit_test(devices_of_two_kinds),
       cmocka_unit_test(fewer_images_than_replicas),
-      cmocka_unit_test(golden_losses),
+      cmocka_unit_test(a_slow_device_gets_less),
+      cmocka_unit_test(a_device_that_keeps_the_others_waiting_is_named),
+      cmocka_unit_test(weights_that_drifted_are_mended),
       cmocka_unit_test(half_the_bytes_come_close),
       cmocka_unit_test(the_same_bits_twice),
       cmocka_unit_test(a_step_allocates_nothing_and_waits_once),

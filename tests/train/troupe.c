@@ -30,6 +30,7 @@ typedef struct player {
   clm__model_file model;
   clm__team *team;
   clm__trace *trace; /* NULL: none */
+  clm_log log;
 } player;
 
 static clm_status open_devices(player *self)
@@ -137,10 +138,12 @@ static clm_status open_team(player *self, clm__comm *comm)
                   .optim_state = self->model.optim_state,
                   .join = all->join,
                   .variant = "plain",
-                  .threads = 1},
+                  .threads = 1,
+                  .log = &self->log},
       .batch_size = all->batch,
       .largest_batch = (size_t)all->batch,
       .shares = all->shares,
+      .share_sets = all->shares != NULL,
       .wire = all->wire,
       .trace = self->trace};
   CLM_TRY(clm__team_create(&config, &self->team));
@@ -242,10 +245,48 @@ static clm_status evaluate(player *self)
   return CLM_OK;
 }
 
+/* Spoils the weights of the job's last replica. */
+static clm_status drift(player *self, float *weights)
+{
+  const troupe *all = self->on->all;
+  if (!all->drifts || self->rank != all->ranks - 1) return CLM_OK;
+  clm__replica *last = self->team->members[all->devices - 1].replica;
+  CLM_TRY(clm__replica_read_weights(last, weights));
+  weights[0] += 1.0F;
+  return clm__replica_write_weights(last, weights);
+}
+
+/* What this rank's replicas hold at the end, which must be the same. */
+static clm_status read_weights(player *self, float *weights, size_t elements)
+{
+  CLM_TRY(drift(self, weights));
+  CLM_TRY(clm__team_read_weights(self->team, weights));
+  float *others = calloc(elements, sizeof *others);
+  if (others == NULL) exit(1);
+  bool are_same = true;
+  for (int i = 1; i < self->on->all->devices; i++) {
+    CLM_TRY(clm__replica_read_weights(self->team->members[i].replica, others));
+    are_same = are_same && memcmp(others, weights, elements * sizeof *others) == 0;
+  }
+  free(others);
+  CLM_REQUIRE(are_same, CLM_INTERNAL, "the replicas of rank %d hold other weights", self->rank);
+  return CLM_OK;
+}
+
+static clm_status report(player *self)
+{
+  clm__team_row rows[TROUPE_REPLICAS];
+  if (self->on->all->ranks * self->on->all->devices == 1) return CLM_OK;
+  CLM_TRY(clm__team_report(self->team, rows));
+  if (self->rank == 0) memcpy(self->on->all->rows, rows, sizeof rows);
+  return CLM_OK;
+}
+
 static clm_status play(player *self, clm__comm *comm)
 {
   CLM_TRY(open_team(self, comm));
   CLM_TRY(train(self));
+  CLM_TRY(report(self));
   if (self->on->all->evaluate > 0) CLM_TRY(evaluate(self));
   const size_t elements = self->model.weights->elements;
   float *weights = calloc(elements, sizeof *weights);
@@ -255,7 +296,16 @@ static clm_status play(player *self, clm__comm *comm)
     self->on->all->weight_count = elements;
     self->on->all->trained_count = self->model.weights->trainable_elements;
   }
-  return clm__team_read_weights(self->team, weights);
+  return read_weights(self, weights, elements);
+}
+
+/* The first rank alone tells of a job. */
+static void keep_warning(void *user, clm_log_level level, const char *message)
+{
+  const player *self = user;
+  troupe *all = self->on->all;
+  if (level != CLM_LOG_WARNING || self->rank != 0) return;
+  (void)snprintf(all->warning, sizeof all->warning, "%s", message);
 }
 
 static void keep_buckets(const player *self)
@@ -273,6 +323,7 @@ static bool run_rank(clm__comm *comm, world *where)
 {
   stage *on = where->shared;
   player self = {.on = on, .rank = clm__comm_get_rank(comm)};
+  self.log = (clm_log){.receive = keep_warning, .user = &self};
   clm__comm_set_timeout(comm, on->all->broken_step > 0 ? 2000 : 20000);
   if (play(&self, comm) != CLM_OK) on->all->failures[self.rank] = *clm_error_last();
   if (on->all->broken_step > 0 && self.team != NULL) keep_buckets(&self);

@@ -11,6 +11,7 @@
 
 #define TROUPE_STEPS 12
 #define TROUPE_KEPT 32
+#define TROUPE_REPLICAS (WORLD_MAX * 8)
 
 typedef struct troupe {
   int ranks;
@@ -30,16 +31,19 @@ typedef struct troupe {
   int missing_step; /* from 1: the last rank has no batch */
   int broken_step;  /* from 1: the last rank loses its network; ranks need not agree then */
   int evaluate;     /* images to evaluate behind the last step */
+  bool drifts;      /* behind the last step, the job's last replica holds other weights */
   bool traces;      /* each rank has a trace of its steps */
 
   /* What came of it, the same on every rank. */
   clm__team_result results[TROUPE_STEPS];
   clm__team_result evaluation;
-  float *weights; /* [weight_count] at the end; free() */
+  float *weights; /* [weight_count] at the end, of every replica; free() */
   size_t weight_count;
   size_t trained_count;
   clm_error failures[WORLD_MAX]; /* of each rank; status CLM_OK where it came to the end */
-  uint64_t allocations;          /* in the steps behind the first one, of one rank alone */
+  clm__team_row rows[TROUPE_REPLICAS];
+  char warning[512];    /* the last one, of the first rank */
+  uint64_t allocations; /* in the steps behind the first one, of one rank alone */
   uint64_t buffers;
   uint64_t finishes;
   uint64_t kernels;      /* enqueued in all steps of one rank alone */
