@@ -199,7 +199,7 @@ static clm_status check_clock(doctor_state *doctor, const char *host)
       tell(doctor, CLM_CHECK_BAD, host,
            "`ssh HOST true` must work without a question: copy your key there, accept its host "
            "key once",
-           "%.*s", (int)strcspn(clm__str_get(&output), "\r\n"), clm__str_get(&output));
+           "%s", clm__ssh_reason(&output));
     else
       tell(doctor, is_equal ? CLM_CHECK_GOOD : CLM_CHECK_NOTE, host,
            "set the clocks by NTP: traces and logs of the machines do not fit together",

@@ -156,22 +156,29 @@ static void clear_empty_folder(const char *output)
   clm__mem_free(folder);
 }
 
+/* A host that comes back while it is waited for may have another key. */
+static clm_status await_hosts(const clm__runner *runner)
+{
+  clm__words options = {0};
+  const clm__hosts_call call = {.options = &options,
+                                .seconds = runner->config->start_timeout_seconds,
+                                .look = runner->refresh,
+                                .user = runner->user,
+                                .log = runner->log};
+  clm_status status = clm__ssh_options(&runner->ssh, &options);
+  if (status == CLM_OK) status = clm__hosts_wait(runner->hosts, &call);
+  clm__words_fini(&options);
+  CLM_TRY(status);
+  return write_host_file(runner);
+}
+
 static clm_status prepare(void *user, int attempt, clm__words *argv)
 {
   clm__runner *runner = user;
   const clm__plan *plan = runner->plan;
   const bool resume = plan->output != NULL && newest_checkpoint(plan->output) > 0;
   if (runner->refresh != NULL) CLM_TRY(runner->refresh(runner->user));
-  if (runner->hosts != NULL) {
-    clm__words options = {0};
-    clm_status status = clm__ssh_options(&runner->ssh, &options);
-    if (status == CLM_OK) status = write_host_file(runner);
-    if (status == CLM_OK)
-      status = clm__hosts_wait(runner->hosts, &options, runner->config->start_timeout_seconds,
-                               runner->log);
-    clm__words_fini(&options);
-    CLM_TRY(status);
-  }
+  if (runner->hosts != NULL) CLM_TRY(await_hosts(runner));
   if (attempt > 0 && plan->is_own && plan->output != NULL && !resume)
     clear_empty_folder(plan->output);
   return clm__runner_words(runner, resume, argv);

@@ -181,6 +181,7 @@ typedef struct asked_host {
 } asked_host;
 
 #define ASK_SECONDS 1.0
+#define LOOK_SECONDS 5.0
 
 /* `ssh HOST true`, trying once: we are the ones who try again. */
 static clm_status make_question(const char *host, const clm__words *options, clm__words *words)
@@ -226,6 +227,14 @@ static clm_status look_after(const clm__host *host, const clm__words *options, a
   return CLM_OK;
 }
 
+const char *clm__ssh_reason(clm__str *output)
+{
+  while (output->length > 0 && strchr("\r\n", output->text[output->length - 1]) != NULL)
+    output->text[--output->length] = '\0';
+  const char *line = strrchr(clm__str_get(output), '\n');
+  return line != NULL ? line + 1 : clm__str_get(output);
+}
+
 /* Asks once more, for the reason. */
 static clm_status fail_host(const char *host, const clm__words *options, double seconds)
 {
@@ -235,15 +244,10 @@ static clm_status fail_host(const char *host, const clm__words *options, double 
   clm_status status = make_question(host, options, &words);
   if (status == CLM_OK) status = clm__process_capture(&words, 10.0, &output, &code);
   clm__words_fini(&words);
-  if (status == CLM_OK) {
-    /* The last line is the reason; warnings may stand before it. */
-    while (output.length > 0 && strchr("\r\n", output.text[output.length - 1]) != NULL)
-      output.text[--output.length] = '\0';
-    const char *line = strrchr(clm__str_get(&output), '\n');
+  if (status == CLM_OK)
     status = clm__error_fail(CLM_PEER_FAILED, __FILE__, __LINE__, __func__,
                              "host %s did not answer ssh within %.0f s: %s", host, seconds,
-                             line != NULL ? line + 1 : clm__str_get(&output));
-  }
+                             clm__ssh_reason(&output));
   clm__str_fini(&output);
   return status;
 }
@@ -258,32 +262,37 @@ static void end_asking(asked_host *askings, size_t count)
   }
 }
 
-static clm_status wait_for_all(const clm__hosts *hosts, const clm__words *options, double seconds,
+static clm_status wait_for_all(const clm__hosts *hosts, const clm__hosts_call *call,
                                asked_host *askings)
 {
-  const double end = clm__clock_seconds() + seconds;
+  const double begin = clm__clock_seconds();
+  double next_look = begin + LOOK_SECONDS;
   for (;;) {
     size_t left = 0;
     size_t missing = 0;
     for (size_t i = 0; i < hosts->count; i++) {
-      CLM_TRY(look_after(&hosts->items[i], options, &askings[i], &left));
+      CLM_TRY(look_after(&hosts->items[i], call->options, &askings[i], &left));
       if (!askings[i].has_answered) missing = i;
     }
+    const double now = clm__clock_seconds();
     if (left == 0) return CLM_OK;
-    if (clm__clock_seconds() >= end) return fail_host(hosts->items[missing].name, options, seconds);
+    if (now >= begin + call->seconds)
+      return fail_host(hosts->items[missing].name, call->options, call->seconds);
     if (clm__signals_wait(0.1) != 0) CLM_FAIL(CLM_STOPPED, "stopped while waiting for hosts");
+    if (call->look == NULL || now < next_look) continue;
+    CLM_TRY(call->look(call->user));
+    next_look = now + LOOK_SECONDS;
   }
 }
 
-clm_status clm__hosts_wait(const clm__hosts *hosts, const clm__words *options, double seconds,
-                           const clm_log *log)
+clm_status clm__hosts_wait(const clm__hosts *hosts, const clm__hosts_call *call)
 {
   asked_host *askings = NULL;
   CLM_TRY(clm__mem_alloc(hosts->count, sizeof *askings, &askings));
   for (size_t i = 0; i < hosts->count; i++)
     askings[i].has_answered = clm__hosts_is_here(hosts->items[i].name);
-  clm__log(log, CLM_LOG_DETAIL, "waiting for %zu hosts", hosts->count);
-  const clm_status status = wait_for_all(hosts, options, seconds, askings);
+  clm__log(call->log, CLM_LOG_DETAIL, "waiting for %zu hosts", hosts->count);
+  const clm_status status = wait_for_all(hosts, call, askings);
   end_asking(askings, hosts->count);
   clm__mem_free(askings);
   return status;

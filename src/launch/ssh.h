@@ -39,11 +39,23 @@ void clm__hosts_fini(clm__hosts *hosts);
 /* Whether a name means this machine. */
 bool clm__hosts_is_here(const char *name);
 
-/* Waits until every host answers `ssh HOST true`. Errors: PEER_FAILED (one does not within
- * `seconds`, with ssh's reason), STOPPED (a stop was asked for; signals must be held), NO_INPUT
- * (no ssh). */
-CLM_MUST_CHECK clm_status clm__hosts_wait(const clm__hosts *hosts, const clm__words *options,
-                                          double seconds, const clm_log *log);
+/* How hosts are waited for. */
+typedef struct clm__hosts_call {
+  const clm__words *options;      /* of ssh */
+  double seconds;                 /* in all */
+  clm_status (*look)(void *user); /* every few seconds meanwhile, NULL: nothing; what fails there
+                                     ends the waiting */
+  void *user;
+  const clm_log *log;
+} clm__hosts_call;
+
+/* Waits until every host answers `ssh HOST true`. Errors: PEER_FAILED (one does not in time, with
+ * ssh's reason), STOPPED (a stop was asked for; signals must be held), NO_INPUT (no ssh). */
+CLM_MUST_CHECK clm_status clm__hosts_wait(const clm__hosts *hosts, const clm__hosts_call *call);
+
+/* Of what ssh printed, the reason why it ended: the last line; warnings may stand before it.
+ * Borrowed from output, whose end is cut. */
+const char *clm__ssh_reason(clm__str *output);
 
 /* Adds {"ssh", options..., host, "command quoted for the far shell"}. Errors: NO_MEMORY. */
 CLM_MUST_CHECK clm_status clm__ssh_command(const clm__words *options, const char *host,

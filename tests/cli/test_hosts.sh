@@ -48,6 +48,27 @@ run_on 1 doctor --hosts host2,host3 --ssh-port 2222 --base-output-dir "$work/sha
 expect out '^good  host2: answers ssh, its clock is 0 s off$'
 expect out '^good  shared folder: host3 reads what was written here$'
 
+# It sees a clock that is wrong, a folder that is another one, and whom ssh does not trust; neither does
+# the launcher.
+printf '#!/bin/sh\necho 1000000000\n' >date
+chmod +x date
+on 3 mount --bind date "$(command -v date)"
+on 3 mount -t tmpfs none "$work/shared"
+cp ssh/known_hosts known_hosts
+key=$(cut -d' ' -f1,2 key1.pub)
+sed -i "s|^\[host2\]:2222 .*|[host2]:2222 $key|" ssh/known_hosts
+run_on 1 doctor --hosts host2,host3 --ssh-port 2222 --base-output-dir "$work/shared"
+expect_status 69
+expect out '^BAD   host2: Host key verification failed'
+expect out '^note  host3: answers ssh, its clock is -[0-9]{8,} s off'
+expect out '^BAD   shared folder: host3 does not see what was written here'
+run_on 1 launch job.json --engine hosts --hosts host1,host2,host3 --ssh-port 2222 --start-timeout 3
+expect_error 69 'host host2 did not answer ssh within 3 s: Host key verification failed'
+expect_none out '^rank'
+cat known_hosts >ssh/known_hosts
+on 3 umount "$(command -v date)"
+on 3 umount "$work/shared"
+
 # A rank that is killed ends the job; it is started again.
 cat >who.sh <<'END'
 [ "$OMPI_COMM_WORLD_RANK" -ne 1 ] || [ -e killed ] || { : >killed; kill -9 $$; }

@@ -130,6 +130,27 @@ static void progress_resets_the_count(void **state)
   assert_int_equal(job.attempts, 7);
 }
 
+/* Pauses of 0.1, 0.2, 0.4 ... s, which begin anew behind progress. */
+static void progress_resets_the_pause(void **state)
+{
+  (void)state;
+  for (int progresses = 0; progresses <= 1; progresses++) {
+    fake_job job = {.script = "[ $1 -ge 5 ] || exit 9", .progress_step = (uint64_t)progresses};
+    clm__supervision supervision = supervision_of(&job);
+    supervision.max_restarts = 5;
+    supervision.backoff_seconds = 0.1;
+    int code = -1;
+    const double begin = clm__clock_seconds();
+    assert_int_equal(clm__supervise(&supervision, &code), CLM_OK);
+    const double seconds = clm__clock_seconds() - begin;
+    assert_int_equal(code, 0);
+    if (progresses > 0)
+      assert_true(seconds >= 0.5 && seconds < 3.1);
+    else
+      assert_true(seconds >= 3.1);
+  }
+}
+
 static void no_restart_where_none_is_wanted(void **state)
 {
   fake_job job = {.script = "exit 9"};
@@ -311,6 +332,7 @@ int main(void)
       cmocka_unit_test(unseen_ranks_end_nothing),
       cmocka_unit_test(failures_are_restarted),
       cmocka_unit_test(progress_resets_the_count),
+      cmocka_unit_test(progress_resets_the_pause),
       cmocka_unit_test(no_restart_where_none_is_wanted),
       cmocka_unit_test(a_stop_is_handed_on_as_usr2),
       cmocka_unit_test(a_second_signal_does_not_wait),
