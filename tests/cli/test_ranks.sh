@@ -19,6 +19,8 @@ for count in 2 3; do
   # Rank 0 alone speaks.
   expect_same "$(grep -c '^Epoch 1/3 - ' out)" 1
   expect_same "$(grep -c '^Found ' out)" 1
+  # Every rank left MPI as it should: mpirun has nothing to say.
+  expect_none err 'mpirun|MPI_|PMIX|ORTE|PRTE'
   expect_near one ranks$count
   expect_file ranks$count/checkpoints/images-000000000105.keras
 done

@@ -44,14 +44,42 @@ count_ctest() {
        END { print passed + 0, failed + 0, skipped + 0 }' "$1" >>"$CLM_FULL/counts"
 }
 
-# run_ctest FOLDER [OPTION...]: runs tests and counts them; the status is ctest's. What a skipped
-# test gave as its reason is printed.
+# find_left MARK: the numbers of processes that were started with CLEMATIS_TEST_RUN=MARK.
+find_left() {
+  for file in /proc/[0-9]*/environ; do
+    ! tr '\0' '\n' 2>/dev/null <"$file" | grep -qx "CLEMATIS_TEST_RUN=$1" || basename "${file%/*}"
+  done
+}
+
+# end_left MARK: nothing that tests started may outlive them. What does is named, ended, and counted
+# as a failure.
+end_left() {
+  turns=50
+  while [ -n "$(find_left "$1")" ] && [ $turns -gt 0 ]; do
+    turns=$((turns - 1))
+    sleep 0.2
+  done
+  left=$(find_left "$1")
+  [ -n "$left" ] || return 0
+  echo "FAILED  processes outlive the tests that started them:"
+  for pid in $left; do
+    printf '    %s %s\n' "$pid" "$(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline")"
+    kill -KILL "$pid" 2>/dev/null
+  done
+  count 0 1 0
+  return 1
+}
+
+# run_ctest FOLDER [OPTION...]: runs tests and counts them; the status is ctest's, or 1 where a process
+# is left. What a skipped test gave as its reason is printed.
 run_ctest() {
   folder=$1
   shift
   status=0
-  ctest --test-dir "$folder" --output-on-failure --no-tests=error \
+  mark=$$-$(date +%s)
+  CLEMATIS_TEST_RUN=$mark ctest --test-dir "$folder" --output-on-failure --no-tests=error \
     --output-log "$CLM_FULL/ctest" "$@" || status=$?
+  end_left "$mark" || status=1
   count_ctest "$CLM_FULL/ctest"
   last=$folder/Testing/Temporary/LastTest.log
   if grep -q '\*\*\*Skipped' "$CLM_FULL/ctest"; then
