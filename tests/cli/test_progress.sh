@@ -22,9 +22,9 @@ echo text >"mixed/tulip/$(printf 'a"\377.jpg')"
 run train mixed --out run --epochs 2 $small --progress json --checkpoint-steps 2
 expect_status 0
 expect_none err '^clematis: '
-first='warning start step checkpoint checkpoint epoch checkpoint'
-second='checkpoint checkpoint checkpoint epoch checkpoint'
-expect_same "$(events)" "$first $second end: finished 0"
+# A step's checkpoint passes while another is being written, so how many there are is not given.
+expect_same "$(events | sed 's/\( checkpoint\)\{1,\}/ checkpoint/g')" \
+  'warning start step checkpoint epoch checkpoint epoch checkpoint end: finished 0'
 expect_same "$(events start run_folder)" run
 expect_same "$(events start left_out_files)" 1
 expect_same "$(events end weights_digest | wc -c)" 17
