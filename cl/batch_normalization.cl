@@ -211,6 +211,7 @@ kernel void batch_normalization_bwd_w_finish(global float *restrict dgamma,
   const int channel = (int)get_global_id(0);
   if (channel >= CHANNELS) return;
   const float2 sums = join_sums(workspace, splits, channel);
+  (void)sums;
 #if CENTER
   dbeta[channel] = sums.x;
 #endif
