@@ -86,13 +86,14 @@ kernel GPU_GROUP void batch_normalization_fwd_statistics_gpu(global float *restr
   write_part(workspace, split, own, sum, squares);
 }
 
-// The sum, and the squared deviations from the mean of all rows.
+// The sum, and the squared deviations from the mean of all rows. A sum of many parts has lost its
+// last places; what the parts are apart from its mean brings them back.
 kernel GPU_GROUP void batch_normalization_fwd_join_gpu(global float *restrict workspace, int rows,
                                                        int splits, int part_rows)
 {
   local float values[GROUP];
   const place own = place_of_item(JOIN);
-  float sum = 0.0f, squares = 0.0f;
+  float sum = 0.0f, squares = 0.0f, rest = 0.0f;
   for (int split = own.share; split < splits; split += SHARE)
     sum += part_at(workspace, split)[own.channel];
   sum = clm_group_sum(values, sum, JOIN, SHARE);
@@ -102,7 +103,9 @@ kernel GPU_GROUP void batch_normalization_fwd_join_gpu(global float *restrict wo
     const float count = (float)min(part_rows, rows - split * part_rows);
     const float apart = part[own.channel] / count - mean;
     squares += fma(apart * apart, count, part[CHANNELS + own.channel]);
+    rest = fma(apart, count, rest);
   }
+  sum += clm_group_sum(values, rest, JOIN, SHARE);
   squares = clm_group_sum(values, squares, JOIN, SHARE);
   write_part(workspace, -1, own, sum, squares);
 }

@@ -55,6 +55,8 @@ float loss_of_logits(global float *dx, global float *probabilities, global const
   for (int k = 0; k < CLASSES; k++) sum += exp(x[k] - largest);
   const float log_sum = log(sum);
   float loss = on * (log_sum - (x[label] - largest)), most = -1.0f;
+  // Unrolled, many classes take more registers than some GPUs have.
+  _Pragma("unroll 1")
   for (int k = 0; k < CLASSES; k++) {
     const float p = exp(x[k] - largest) / sum;
     const float rank = HEAD == 0 ? p : x[k];
