@@ -61,6 +61,19 @@ fail() {
   printf -- '--- stdout\n%s\n--- stderr\n%s\n' "$(tail -n 15 "$work/out")" "$(tail -n 15 "$work/err")"
 }
 
+# wait_for PATTERN PROCESS: until a line of ./out matches, or the process ends.
+wait_for() {
+  turns=0
+  until grep -Eq -e "$1" out || ! kill -0 "$2" 2>/dev/null; do
+    sleep 0.02
+    turns=$((turns + 1))
+    if [ $turns -gt 3000 ]; then
+      fail "no line after a minute: $1"
+      return
+    fi
+  done
+}
+
 check() { checks=$((checks + 1)); }
 
 expect_status() { # STATUS

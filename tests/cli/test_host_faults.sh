@@ -23,11 +23,7 @@ start() {
     --ssh-port 2222 --env "CLEMATIS_CACHE=$CLEMATIS_CACHE" --base-output-dir "$work/$folder" "$@" \
     -- "$work/tiny" $long >out 2>err &
   job=$!
-  turns=600
-  until grep -q '^Epoch 3/' out || ! kill -0 "$job" 2>/dev/null || [ $turns -eq 0 ]; do
-    turns=$((turns - 1))
-    sleep 0.1
-  done
+  wait_for '^Epoch 3/' "$job"
   begin=$(date +%s)
 }
 

@@ -82,11 +82,7 @@ start_training() {
   "exec_$kind" 1 $keys --env "CLEMATIS_CACHE=$CLEMATIS_CACHE" "$@" -- "$work/tiny" $long \
     >out 2>err &
   leader=$!
-  turns=600
-  until grep -q '^Epoch 3/' out || ! kill -0 "$leader" 2>/dev/null || [ $turns -eq 0 ]; do
-    turns=$((turns - 1))
-    sleep 0.1
-  done
+  wait_for '^Epoch 3/' "$leader"
 }
 
 finish_training() {

@@ -32,18 +32,6 @@ start() {
   job=$!
 }
 
-wait_for() { # PATTERN: until a line of ./out matches, or the job ends
-  turns=0
-  until grep -Eq -e "$1" out || ! kill -0 "$job" 2>/dev/null; do
-    sleep 0.02
-    turns=$((turns + 1))
-    if [ $turns -gt 3000 ]; then
-      fail "no line after a minute: $1"
-      return
-    fi
-  done
-}
-
 # Waits for the job's end, and for that of its ranks.
 finish_job() {
   wait "$job"
@@ -80,7 +68,7 @@ resume_to_the_same_bits() { # COUNT FOLDER
 for signal in TERM INT USR2; do
   # shellcheck disable=SC2086
   start 2 train tiny --out "stop$signal" $long
-  wait_for '^Epoch 3/'
+  wait_for '^Epoch 3/' "$job"
   kill "-$signal" "$(cat pid.1)"
   finish_job
   expect_status 75
@@ -92,7 +80,7 @@ done
 # mpirun hands USR2 on to every rank.
 # shellcheck disable=SC2086
 start 3 train tiny --out stopall $long
-wait_for '^Epoch 3/'
+wait_for '^Epoch 3/' "$job"
 kill -USR2 "$job"
 finish_job
 expect_status 75
@@ -115,7 +103,7 @@ resume_to_the_same_bits 3 unloaded
 # A rank that is killed: mpirun names it, rank 0 says how far the run came.
 # shellcheck disable=SC2086
 start 2 train tiny --out killed $long
-wait_for '^Epoch 4/'
+wait_for '^Epoch 4/' "$job"
 kill -KILL "$(cat pid.1)"
 finish_job
 expect_status 137
@@ -126,7 +114,7 @@ resume_to_the_same_bits 2 killed
 # A rank that is silent is named by the others, with the step, in the time given.
 # shellcheck disable=SC2086
 start 3 train tiny --out silent $long --trace silent.json
-wait_for '^Epoch 4/'
+wait_for '^Epoch 4/' "$job"
 kill -STOP "$(cat pid.1)"
 begin=$(date +%s)
 finish_job
@@ -145,7 +133,7 @@ warm=${CLEMATIS_CACHE-}
 export CLEMATIS_CACHE="$work/cold"
 # shellcheck disable=SC2086
 start 2 train tiny --out unready $long --setup-timeout 4
-wait_for '^Found '
+wait_for '^Found ' "$job"
 kill -STOP "$(cat pid.1)"
 finish_job
 expect_status 69
@@ -155,7 +143,7 @@ if [ -n "$warm" ]; then CLEMATIS_CACHE=$warm; else unset CLEMATIS_CACHE; fi
 # A second signal ends at once.
 # shellcheck disable=SC2086
 start 2 train tiny --out twice $small --epochs 100000
-wait_for '^Epoch 3/'
+wait_for '^Epoch 3/' "$job"
 kill -STOP "$(cat pid.1)"
 kill -TERM "$(cat pid.1)"
 kill -CONT "$(cat pid.1)"

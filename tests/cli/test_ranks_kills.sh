@@ -31,11 +31,7 @@ for turn in 1 2 3 4 5 6 7 8 9 10; do
   exec_ranks 2 "$@" >out 2>err &
   job=$!
   random=$(((random * 1103515245 + 12345) % 2147483648))
-  turns=0
-  until grep -q '^Epoch ' out || ! kill -0 "$job" 2>/dev/null || [ $turns -gt 1500 ]; do
-    sleep 0.02
-    turns=$((turns + 1))
-  done
+  wait_for '^Epoch ' "$job"
   # Up to 0.6 s from here, in either rank.
   sleep "0.$((random / 65536 % 6))$((random / 1024 % 10))"
   kill -KILL "$(cat pid.$((random / 16777216 % 2)))" 2>/dev/null && kills=$((kills + 1))

@@ -20,23 +20,10 @@ start() {
   pid=$!
 }
 
-# wait_for PATTERN: until a line of ./out matches, or the program ends.
-wait_for() {
-  turns=0
-  until grep -Eq -e "$1" out || ! kill -0 "$pid" 2>/dev/null; do
-    sleep 0.02
-    turns=$((turns + 1))
-    if [ $turns -gt 3000 ]; then
-      fail "no line after a minute: $1"
-      return
-    fi
-  done
-}
-
 for signal in INT TERM USR1 USR2; do
   # shellcheck disable=SC2086
   start train tiny --out "run $signal" $long
-  wait_for '^Epoch [23]/'
+  wait_for '^Epoch [23]/' "$pid"
   kill "-$signal" "$pid"
   wait "$pid"
   status=$?
@@ -53,7 +40,7 @@ done
 # A second signal ends at once, by the signal, and what was saved is whole.
 # shellcheck disable=SC2086
 start train tiny --out twice $small --epochs 100000
-wait_for '^Epoch 3/'
+wait_for '^Epoch 3/' "$pid"
 kill -STOP "$pid"
 kill -INT "$pid"
 kill -CONT "$pid"
@@ -69,7 +56,7 @@ expect_status 0
 # shellcheck disable=SC2086
 start train tiny --out killed $long
 for delay in 0.9 0.5 0.7 0.6 0.8 0.65 0.55 0.75; do
-  wait_for '^Epoch '
+  wait_for '^Epoch ' "$pid"
   sleep "$delay"
   kill -9 "$pid" 2>/dev/null
   wait "$pid" 2>/dev/null
@@ -95,7 +82,7 @@ rm -rf killed
 # shellcheck disable=SC2086
 start train tiny --out killed $long --checkpoint-epochs 0 --checkpoint-steps 1 --keep-checkpoints 2
 for delay in 0.4 0.3 0.5 0.35 0.45; do
-  wait_for '^Epoch '
+  wait_for '^Epoch ' "$pid"
   sleep "$delay"
   kill -9 "$pid" 2>/dev/null
   wait "$pid" 2>/dev/null
