@@ -1,6 +1,7 @@
 #include "io/hdf5.h"
 
 #include "base/mem.h"
+#include "io/hdf5_image.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -83,57 +84,56 @@ static herr_t use_own_memory(hid_t properties, clm__hdf5 *file)
 
 /* ---- opening ---- */
 
-/* A property list for files that live in memory only. */
-static hid_t memory_properties(const void *bytes, size_t size_bytes, clm__hdf5 *file)
+static hid_t create_image(clm__hdf5 *file)
 {
-  const size_t step = (size_t)1 << 20;
-  const hid_t properties = H5Pcreate(H5P_FILE_ACCESS);
-  if (properties < 0) return properties;
-  /* HDF5 copies the image, although its parameter is not const. */
-  void *image = (void *)(uintptr_t)bytes;
-  if (H5Pset_fapl_core(properties, step, 0) < 0 ||
-      H5Pset_fclose_degree(properties, H5F_CLOSE_STRONG) < 0 ||
-      (bytes == NULL && use_own_memory(properties, file) < 0) ||
-      (bytes != NULL && H5Pset_file_image(properties, image, size_bytes) < 0)) {
-    (void)H5Pclose(properties);
-    return -1;
-  }
-  return properties;
-}
-
-static clm_status start(const void *bytes, size_t size_bytes, const char *what, clm__hdf5 **file)
-{
-  clm__hdf5 *made = NULL;
-  CLM_TRY(clm__mem_alloc(1, sizeof *made, &made));
   /* Never a file on disk; HDF5 tells open images in memory apart by their names. */
   char name[64];
-  (void)snprintf(name, sizeof name, "clematis-image-%p", (void *)made);
-  made->id = -1;
-  made->what = what;
-  silence(made);
-  const hid_t properties = memory_properties(bytes, size_bytes, made);
-  if (properties >= 0) {
-    made->id = bytes != NULL ? H5Fopen(name, H5F_ACC_RDONLY, properties)
-                             : H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, properties);
-    (void)H5Pclose(properties);
-  }
-  if (made->id < 0) {
-    clm__hdf5_close(made);
-    CLM_FAIL(bytes != NULL ? CLM_BAD_DATA : CLM_NO_MEMORY, "%s is not a valid HDF5 file", what);
-  }
-  *file = made;
+  (void)snprintf(name, sizeof name, "clematis-image-%p", (void *)file);
+  const size_t step_bytes = (size_t)1 << 20;
+  const hid_t properties = H5Pcreate(H5P_FILE_ACCESS);
+  hid_t made = -1;
+  if (properties < 0) return properties;
+  if (H5Pset_fapl_core(properties, step_bytes, 0) >= 0 &&
+      H5Pset_fclose_degree(properties, H5F_CLOSE_STRONG) >= 0 &&
+      use_own_memory(properties, file) >= 0)
+    made = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, properties);
+  (void)H5Pclose(properties);
+  return made;
+}
+
+static clm_status start(const char *what, clm__hdf5 **file)
+{
+  CLM_TRY(clm__mem_alloc(1, sizeof **file, file));
+  (*file)->id = -1;
+  (*file)->what = what;
+  silence(*file);
   return CLM_OK;
 }
 
 clm_status clm__hdf5_open(const void *bytes, size_t size_bytes, const char *what, clm__hdf5 **file)
 {
+  clm__hdf5 *made = NULL;
   CLM_REQUIRE(size_bytes > 0, CLM_BAD_DATA, "%s is empty", what);
-  return start(bytes, size_bytes, what, file);
+  CLM_TRY(start(what, &made));
+  const clm_status status = clm__hdf5_image_open(bytes, size_bytes, what, &made->id);
+  if (status == CLM_OK)
+    *file = made;
+  else
+    clm__hdf5_close(made);
+  return status;
 }
 
 clm_status clm__hdf5_create(clm__hdf5 **file)
 {
-  return start(NULL, 0, "a new file in memory", file);
+  clm__hdf5 *made = NULL;
+  CLM_TRY(start("a new file in memory", &made));
+  made->id = create_image(made);
+  if (made->id < 0) {
+    clm__hdf5_close(made);
+    CLM_FAIL(CLM_NO_MEMORY, "cannot begin an HDF5 file");
+  }
+  *file = made;
+  return CLM_OK;
 }
 
 void clm__hdf5_close(clm__hdf5 *file)
