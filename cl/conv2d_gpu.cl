@@ -78,7 +78,6 @@
 #define STRIDE_B (TILE_N + 4)
 #define SLOTS(tile) (((tile) * TILE_K / VEC + ITEMS - 1) / ITEMS)
 #define GPU_KERNEL kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
-#define UNROLLED _Pragma("unroll")
 #define INLINE inline __attribute__((always_inline))
 
 #if VEC == 4
@@ -231,16 +230,16 @@ INLINE void keep_along(local float *tile, int stride, values v)
 // sums [ITEM_M,VECTORS] += a tile of rows times a tile of columns.
 INLINE void add_products(local const float *a, local const float *b, float4 *sums)
 {
-  UNROLLED
+  UNROLL
   for (int k = 0; k < TILE_K; k++) {
     float4 right[VECTORS];
-    UNROLLED
+    UNROLL
     for (int v = 0; v < VECTORS; v++)
       right[v] = *(local const float4 *)(b + k * STRIDE_B + v * ITEMS_N * 4);
-    UNROLLED
+    UNROLL
     for (int i = 0; i < ITEM_M; i += 4) {
       const float4 left = *(local const float4 *)(a + k * STRIDE_A + i);
-      UNROLLED
+      UNROLL
       for (int v = 0; v < VECTORS; v++) {
         sums[i * VECTORS + v] += left.x * right[v];
         sums[(i + 1) * VECTORS + v] += left.y * right[v];
@@ -265,12 +264,12 @@ INLINE int find_depth(const operands *o, int k)
 INLINE void fetch(const operands *o, int row, int column, int k, values *a, values *b)
 {
   const int item = get_local_id(0);
-  UNROLLED
+  UNROLL
   for (int s = 0; s < SLOTS(TILE_M); s++) {
     const int2 at = place_a(s * ITEMS + item);
     a[s] = load_a(o, row + at.y, k + at.x);
   }
-  UNROLLED
+  UNROLL
   for (int s = 0; s < SLOTS(TILE_N); s++) {
     const int2 at = place_b(s * ITEMS + item);
     b[s] = load_b(o, k + at.x, column + at.y);
@@ -280,7 +279,7 @@ INLINE void fetch(const operands *o, int row, int column, int k, values *a, valu
 INLINE void keep(local float *a, local float *b, const values *next_a, const values *next_b)
 {
   const int item = get_local_id(0);
-  UNROLLED
+  UNROLL
   for (int s = 0; s < SLOTS(TILE_M); s++) {
     const int2 at = place_a(s * ITEMS + item);
     if (PASS == 2)
@@ -288,7 +287,7 @@ INLINE void keep(local float *a, local float *b, const values *next_a, const val
     else
       keep_along(a + at.x * STRIDE_A + at.y, STRIDE_A, next_a[s]);
   }
-  UNROLLED
+  UNROLL
   for (int s = 0; s < SLOTS(TILE_N); s++) {
     const int2 at = place_b(s * ITEMS + item);
     if (PASS == 1)
@@ -305,12 +304,12 @@ INLINE void multiply(const operands *o, int k, local float *a, local float *b, f
   const int row = get_group_id(0) * TILE_M, column = get_group_id(1) * TILE_N;
   local const float *own_a = a + item / ITEMS_N * ITEM_M, *own_b = b + item % ITEMS_N * 4;
   values next_a[SLOTS(TILE_M)], next_b[SLOTS(TILE_N)];
-  UNROLLED
+  UNROLL
   for (int i = 0; i < ITEM_M * VECTORS; i++) sums[i] = 0.0f;
   k = find_depth(o, k);
   fetch(o, row, column, k, next_a, next_b);
   // Unrolled further, a short depth would fill all registers with what is on its way.
-  _Pragma("unroll 1")
+  ONCE
   while (k < o->depth) {
     keep(a, b, next_a, next_b);
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -367,7 +366,7 @@ INLINE float4 find_largest(const float4 *sums, float4 bias, int4 *first)
 {
   float4 best = sums[0] + bias;
   *first = 0;
-  UNROLLED
+  UNROLL
   for (int k = 1; k < 4; k++) {
     const float4 z = sums[k * VECTORS] + bias;
     const int4 better = z > best || (isnan(z) && !isnan(best));
@@ -396,12 +395,12 @@ GPU_KERNEL void conv2d_fwd_gpu(global float *restrict y, global uchar *restrict 
   const operands o = {
       .x = x, .w = w, .rows = batch * PLACES, .depth = VALUES, .group = group};
   multiply(&o, 0, (local float *)a, (local float *)b, sums);
-  UNROLLED
+  UNROLL
   for (int v = 0; v < VECTORS; v++) {
     const int column = own_column(v);
     const float4 own_bias = bias_of(bias + group * FG, column);
 #if POOL
-    UNROLLED
+    UNROLL
     for (int i = 0; i < ITEM_M; i += 4) {
       const int row = own_row() + i;
       if (row >= o.rows) continue;
@@ -412,7 +411,7 @@ GPU_KERNEL void conv2d_fwd_gpu(global float *restrict y, global uchar *restrict 
       if (WINNERS) write_winners(winner + at, column, first);
     }
 #else
-    UNROLLED
+    UNROLL
     for (int i = 0; i < ITEM_M; i++) {
       const int row = own_row() + i;
       if (row >= o.rows) continue;
@@ -437,13 +436,13 @@ GPU_KERNEL void conv2d_bwd_x_gpu(global float *restrict dx, global const float *
                       .rows = batch * ROWS_X * COLUMNS_X, .depth = KH * KW * SPAN,
                       .group = group, .phase_h = phase / SW, .phase_w = phase % SW};
   multiply(&o, 0, (local float *)a, (local float *)b, sums);
-  UNROLLED
+  UNROLL
   for (int i = 0; i < ITEM_M; i++) {
     const int row = own_row() + i;
     const int3 at = pixel_of(&o, row);
     if (row >= o.rows || at.y >= H || at.z >= W) continue;
     global float *pixel = dx + (((size_t)at.x * H + at.y) * W + at.z) * C + group * CG;
-    UNROLLED
+    UNROLL
     for (int v = 0; v < VECTORS; v++) write(pixel, own_column(v), CG, sums[i * VECTORS + v]);
   }
 }
@@ -464,11 +463,11 @@ GPU_KERNEL void conv2d_bwd_w_gpu(global float *restrict partial, global const fl
                       .group = group};
   multiply(&o, first, (local float *)a, (local float *)b, sums);
   global float *own = partial + (size_t)part * (VALUES + BIAS) * F + group * FG;
-  UNROLLED
+  UNROLL
   for (int i = 0; i < ITEM_M; i++) {
     const int row = own_row() + i;
     if (row >= o.rows) continue;
-    UNROLLED
+    UNROLL
     for (int v = 0; v < VECTORS; v++)
       write(own + (size_t)row * F, own_column(v), FG, sums[i * VECTORS + v]);
   }

@@ -9,12 +9,11 @@
 // with other ends: both x and dz are spread, and the sums over all tiles gathered to 3x3.
 //
 // Groups of one item, no local memory. x, dx [N,H,W,C]; w, dw [3,3,C,F]; bias, db [F]; y, dy and
-// winner as in conv2d.cl: behind a pool [N,YH,YW,F].
+// winner as in conv2d.cl: behind a pool [N,YH,YW,F]. Behind a pool, forward serves inference alone
+// and tells no winner: equal sums round apart by chance, and the first of them must win.
 // Defines: those of conv2d.cl; TO_X 1 for the gradient of x, TO_W 1 for that of w; LANES of a
-// vector, at most as many as C and F; VT, R, TILES a multiple of R.
-// Behind a pool, forward serves inference alone and tells no winner: equal sums round apart by
-// chance, and the first of them must win.
-// Where channels are no multiple of LANES, the last vector begins earlier.
+// vector, at most as many as C and F; VT, R, TILES a multiple of R. Where channels are no multiple
+// of LANES, the last vector begins earlier.
 // Rounding: sums of one tile round by the largest of its pixels. Determinism: fixed order.
 
 #pragma OPENCL FP_CONTRACT ON
@@ -30,8 +29,6 @@
 #define PAD_L 1
 #define BIAS 1
 #define POOL 0
-#endif
-#ifndef TILES
 #define TO_X 0
 #define TO_W 0
 #define VT 1
@@ -45,11 +42,13 @@
 #define YW (OW / 2)
 #define UP(count, step) (((count) + (step)-1) / (step) * (step))
 #if TO_X
+#define PIXEL dz_pixel
 #define IN_C F
 #define OUT_H H
 #define OUT_W W
 #define OUT_C C
 #else
+#define PIXEL x_pixel
 #define IN_C C
 #define OUT_C F
 #define OUT_H (POOL ? 2 * YH : OH)
@@ -62,11 +61,9 @@
 #define BLOCKS (UP(OUT_C, BLOCK) / BLOCK)
 #define IN_STEP UP(IN_C, R)
 // Where x is spread to.
-#if TO_W
-#define SCRATCH global
-#else
-#define SCRATCH private
-#endif
+#define SCRATCH_0 private
+#define SCRATCH_1 global
+#define SCRATCH JOIN(SCRATCH_, TO_W)
 // Not a multiple of 4 KB, which would share a place in the cache.
 #define V_STEP (TILES * IN_STEP + 16)
 #define M_STEP (TILES * BLOCK + 16)
@@ -116,11 +113,8 @@ INLINE floatv dz_pixel(source from, place at, int i, int j, int f, bool checked)
   const int h = 4 * at.row + i, w = 4 * at.column + j;
   if (checked && (h < 0 || h >= OH || w < 0 || w >= OW)) return (floatv)0.0f;
   const size_t o = (((size_t)at.n * OH + h) * OW + w) * F + f;
-#if ACTIVATION == ACTIVATION_LINEAR
-  return LOAD(from.values + o);
-#else
-  return LOAD(from.values + o) * clm_activate_slope_lanes(LOAD(from.y + o));
-#endif
+  const floatv dy = LOAD(from.values + o);
+  return ACTIVATION == ACTIVATION_LINEAR ? dy : dy * clm_activate_slope_lanes(LOAD(from.y + o));
 #endif
 }
 
@@ -156,21 +150,33 @@ INLINE void spread(floatv d[6])
 
 // Spreads the pixels from (top,left) of the tile on, LANES channels from c on.
 INLINE void spread_pixels(SCRATCH float *restrict v, source from, place at, int top, int left,
-                          int c, bool checked)
+                          int c)
 {
   floatv t[6][6];
   UNROLL for (int j = 0; j < 6; j++) {
     floatv d[6];
-    UNROLL for (int i = 0; i < 6; i++)
-#if TO_X
-      d[i] = dz_pixel(from, at, top + i, left + j, c, checked);
-#else
-      d[i] = x_pixel(from, at, top + i, left + j, c, checked);
-#endif
+    UNROLL for (int i = 0; i < 6; i++) d[i] = PIXEL(from, at, top + i, left + j, c, false);
     spread(d);
     UNROLL for (int i = 0; i < 6; i++) t[i][j] = d[i];
   }
   UNROLL for (int i = 0; i < 6; i++) {
+    spread(t[i]);
+    UNROLL for (int j = 0; j < 6; j++) STORE(t[i][j], v + (i * 6 + j) * V_STEP + c);
+  }
+}
+
+// The same for a tile at an edge: few enough for loops.
+INLINE void spread_edge_pixels(SCRATCH float *restrict v, source from, place at, int top, int left,
+                               int c)
+{
+  floatv t[6][6];
+  ONCE for (int j = 0; j < 6; j++) {
+    floatv d[6];
+    ONCE for (int i = 0; i < 6; i++) d[i] = PIXEL(from, at, top + i, left + j, c, true);
+    spread(d);
+    UNROLL for (int i = 0; i < 6; i++) t[i][j] = d[i];
+  }
+  ONCE for (int i = 0; i < 6; i++) {
     spread(t[i]);
     UNROLL for (int j = 0; j < 6; j++) STORE(t[i][j], v + (i * 6 + j) * V_STEP + c);
   }
@@ -188,14 +194,13 @@ INLINE void spread_tile(SCRATCH float *restrict v, source from, place at)
   for (int k = 0; k < VECTORS(IN_C); k++) {
     const int c = first_channel(k, IN_C);
     if (inside)
-      spread_pixels(v, from, at, top, left, c, false);
+      spread_pixels(v, from, at, top, left, c);
     else
-      spread_pixels(v, from, at, top, left, c, true);
+      spread_edge_pixels(v, from, at, top, left, c);
   }
 }
 
-#if !TO_W
-// ---- results that are images ----
+#if !TO_W // ---- results that are images ----
 
 // m [R,VT vectors] = v [R,IN_C] * u [IN_C,VT vectors].
 INLINE void multiply(float *restrict m, const float *restrict v, global const float *restrict u)
@@ -246,11 +251,7 @@ INLINE void store_results(floatv z[4][4], place at, int f, global float *restric
   {
     const int h = 4 * at.row + i, w = 4 * at.column + j;
     if (h >= OUT_H || w >= OUT_W) continue;
-#if TO_X
-    const floatv value = z[i][j];
-#else
-    const floatv value = clm_activate_lanes(z[i][j]);
-#endif
+    const floatv value = TO_X ? z[i][j] : clm_activate_lanes(z[i][j]);
     STORE(value, y + (((size_t)at.n * OUT_H + h) * OUT_W + w) * OUT_C + f);
   }
 }
@@ -353,8 +354,7 @@ CPU_KERNEL void conv2d_winograd_pack_cpu(global float *restrict packed,
   }
 }
 
-#else
-// ---- gradients of the weights ----
+#else // ---- gradients of the weights ----
 
 // A part of the workspace: sums [36,IN_STEP,F_STEP], those of the bias [F_STEP], then scratch.
 #define F_STEP (BLOCKS * BLOCK)

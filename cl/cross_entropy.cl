@@ -56,7 +56,7 @@ float loss_of_logits(global float *dx, global float *probabilities, global const
   const float log_sum = log(sum);
   float loss = on * (log_sum - (x[label] - largest)), most = -1.0f;
   // Unrolled, many classes take more registers than some GPUs have.
-  _Pragma("unroll 1")
+  ONCE
   for (int k = 0; k < CLASSES; k++) {
     const float p = exp(x[k] - largest) / sum;
     const float rank = HEAD == 0 ? p : x[k];

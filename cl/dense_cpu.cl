@@ -187,7 +187,7 @@ INLINE void turn(floatv *square)
 {
 #if LANES > 1
   floatv turned[LANES];
-  UNROLL for (int done = 1; done < LANES; done *= 2) {
+  ONCE for (int done = 1; done < LANES; done *= 2) {
     UNROLL for (int j = 0; j < LANES / 2; j++) {
       turned[2 * j].even = square[j].lo;
       turned[2 * j].odd = square[j + LANES / 2].lo;
@@ -204,7 +204,7 @@ INLINE void backward_x_square(int V, global float *dx, global const float *turne
                               global const float *w, int count, int rows)
 {
   floatv square[2][LANES];
-  for (int first = 0; first < LANES; first += TILE_IN) {
+  ONCE for (int first = 0; first < LANES; first += TILE_IN) {
     floatv sum[TILE_IN][2];
     UNROLL for (int j = 0; j < TILE_IN; j++)
       UNROLL for (int v = 0; v < V; v++) sum[j][v] = (floatv)0.0f;
@@ -218,7 +218,7 @@ INLINE void backward_x_square(int V, global float *dx, global const float *turne
     UNROLL for (int j = 0; j < TILE_IN; j++)
       UNROLL for (int v = 0; v < V; v++) square[v][first + j] = sum[j][v];
   }
-  for (int v = 0; v < V; v++) {
+  ONCE for (int v = 0; v < V; v++) {
     floatv result[LANES];
     UNROLL for (int j = 0; j < LANES; j++) result[j] = square[v][j];
     turn(result);
@@ -266,17 +266,31 @@ CPU_KERNEL void dense_bwd_x_cpu(global float *restrict dx, global const float *r
 
 // ---- gradients of the weights ----
 
+// A vector of the gradient before the activation.
+INLINE floatv slope_gradient(global const float *dy, global const float *y)
+{
+#if ACTIVATION == ACTIVATION_LINEAR
+  return LOAD(dy);
+#else
+  return LOAD(dy) * clm_activate_slope_lanes(LOAD(y));
+#endif
+}
+
 // dw [count,V vectors] and, where db is given, db [V vectors] from rows first..last-1.
 INLINE void backward_w_columns(int V, global float *dw, global float *db, global const float *x,
-                               global const float *dz, int count, int first, int last)
+                               global const float *dy, global const float *y, int count, int first,
+                               int last)
 {
   floatv panel[PANEL][2];
   floatv bias[2] = {0.0f, 0.0f};
   for (int row = first; row < last; row += PANEL) {
     const int rows = min(PANEL, last - row);
-    for (int k = 0; k < rows; k++)
-      UNROLL for (int v = 0; v < V; v++)
-        panel[k][v] = LOAD(dz + (size_t)(row + k) * UNITS + v * LANES);
+    for (int k = 0; k < rows; k++) {
+      UNROLL for (int v = 0; v < V; v++) {
+        const size_t at = (size_t)(row + k) * UNITS + v * LANES;
+        panel[k][v] = slope_gradient(dy + at, y + at);
+      }
+    }
     const left_matrix a = {x + (size_t)row * IN, 1, IN};
     multiply_rows(V, dw, UNITS, a, panel, count, rows, row > first);
     UNROLL for (int v = 0; v < V; v++) {
@@ -290,19 +304,19 @@ INLINE void backward_w_columns(int V, global float *dw, global float *db, global
 }
 
 // Grid: blocks of IN, UNIT_BLOCKS, splits of the rows. With one split the results go to dw and db,
-// else to workspace [splits,IN * UNITS + UNITS] behind `offset` elements.
+// else to workspace [splits,IN * UNITS + UNITS].
 CPU_KERNEL void
 dense_bwd_w_cpu(global float *restrict dw, global float *restrict db,
                 global float *restrict workspace, global const float *restrict x,
-                global const float *restrict dz, int rows, int blocks, int block_size, int splits,
-                int split_size, uint offset)
+                global const float *restrict dy, global const float *restrict y, int rows,
+                int blocks, int block_size, int splits, int split_size)
 {
   const int block = (int)get_global_id(0);
   const int unit_block = (int)get_global_id(1);
   const int split = (int)get_global_id(2);
   if (block >= blocks || unit_block >= UNIT_BLOCKS || split >= splits) return;
   if (splits > 1) {
-    dw = workspace + offset + (size_t)split * (IN + 1) * UNITS;
+    dw = workspace + (size_t)split * (IN + 1) * UNITS;
     db = dw + (size_t)IN * UNITS;
   }
   const int first = split * split_size;
@@ -318,9 +332,9 @@ dense_bwd_w_cpu(global float *restrict dw, global float *restrict db,
     const int start = min(unit, last_unit - vectors * LANES);
     global float *sums = BIAS && block == 0 ? db + start : 0;
     if (vectors == 2)
-      backward_w_columns(2, dw + start, sums, x, dz + start, count, first, last);
+      backward_w_columns(2, dw + start, sums, x, dy + start, y + start, count, first, last);
     else
-      backward_w_columns(1, dw + start, sums, x, dz + start, count, first, last);
+      backward_w_columns(1, dw + start, sums, x, dy + start, y + start, count, first, last);
     unit = start + vectors * LANES;
   }
 }
@@ -328,12 +342,12 @@ dense_bwd_w_cpu(global float *restrict dw, global float *restrict db,
 // Adds the splits in order. Grid: IN + 1 rows of UNITS, the last one being db.
 CPU_KERNEL void
 dense_bwd_w_join_cpu(global float *restrict dw, global float *restrict db,
-                     global const float *restrict workspace, int splits, uint offset)
+                     global const float *restrict workspace, int splits)
 {
   const int row = (int)get_global_id(0);
   if (row >= IN + BIAS) return;
   global float *target = row < IN ? dw + (size_t)row * UNITS : db;
-  global const float *parts = workspace + offset + (size_t)row * UNITS;
+  global const float *parts = workspace + (size_t)row * UNITS;
   for (int unit = 0; unit < UNITS; unit += LANES) {
     const int start = min(unit, UNITS - LANES);
     floatv sum = LOAD(parts + start);

@@ -56,6 +56,10 @@ inline float clm_activate_slope(float y)
 #endif
 }
 
+// In front of loops that are to be unrolled, and of those that are better not.
+#define UNROLL _Pragma("unroll")
+#define ONCE _Pragma("unroll 1")
+
 #ifdef LANES
 // Vectors of LANES floats (1, 2, 4, 8 or 16), for kernels that are written for CPUs.
 #define JOIN_(a, b) a##b
@@ -82,7 +86,6 @@ ACCESS void STORE(intv v, int *p) { *(intv_anywhere *)p = v; }
 #define LOAD_BYTES(p) JOIN(convert_int, LANES)(JOIN(vload, LANES)(0, p))
 #define STORE_BYTES(v, p) JOIN(vstore, LANES)(JOIN(convert_uchar, LANES)(v), 0, p)
 #endif
-#define UNROLL _Pragma("unroll")
 #define CPU_KERNEL kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 
 // clm_activate and clm_activate_slope of each lane.

@@ -8,6 +8,8 @@
 #include <stdio.h>
 
 #define AT(member) offsetof(clm__dense_attributes, member)
+/* Of a row of dx, where a layer is large. */
+#define PRODUCTS_LEAST 4096
 
 static const clm__field fields[] = {
     {.key = "units",
@@ -113,6 +115,12 @@ char *clm__dense_options(const clm__dense_sizes *sizes, char options[CLM__DENSE_
                sizes->in, sizes->units, sizes->use_bias, (int)sizes->epilogue);
   CLM_ASSERT(length > 0 && length < CLM__DENSE_OPTIONS_SIZE);
   return options;
+}
+
+bool clm__dense_is_large(const clm__problem *problem, clm__pass pass)
+{
+  const clm__dense_sizes sizes = clm__dense_sizes_of(problem);
+  return pass != CLM__BACKWARD_X || (size_t)sizes.in * (size_t)sizes.units >= PRODUCTS_LEAST;
 }
 
 clm_status clm__dense_rows(const clm__problem *problem, int *rows)

@@ -90,15 +90,11 @@ static cut cut_of(const clm__instance *instance, const clm__dense_sizes *sizes, 
   return cut_backward_w(sizes, rows, wanted);
 }
 
-/* Elements of the workspace in front of the parts: dz, turned in bwd_x, where it is not dy itself.
- */
-static size_t count_slope(const clm__instance *instance, const clm__dense_sizes *sizes, int rows)
+/* Elements of dz as bwd_x turns it, which stands in the workspace alone. */
+static size_t count_turned(const clm__instance *instance, const clm__dense_sizes *sizes, int rows)
 {
-  const size_t units = (size_t)sizes->units;
-  if (instance->pass == CLM__BACKWARD_X)
-    return clm__round_up((size_t)rows, (size_t)side_of(instance)) * units;
-  const bool needed = instance->pass == CLM__BACKWARD_W && sizes->epilogue != CLM__LINEAR;
-  return needed ? (size_t)rows * units : 0;
+  if (instance->pass != CLM__BACKWARD_X) return 0;
+  return clm__round_up((size_t)rows, (size_t)side_of(instance)) * (size_t)sizes->units;
 }
 
 static size_t count_parts(const clm__instance *instance, const clm__dense_sizes *sizes, int rows)
@@ -117,18 +113,17 @@ static size_t find_workspace(const clm__instance *instance, const clm__dense_siz
   for (int batch = 1; batch <= instance->problem->batch_max; batch++) {
     const int rows = batch * sizes->rows_per_image;
     most = clm__max_size(most,
-                         count_slope(instance, sizes, rows) + count_parts(instance, sizes, rows));
+                         count_turned(instance, sizes, rows) + count_parts(instance, sizes, rows));
   }
   return most * sizeof(float);
 }
 
-/* Kernels of a pass in their places; SLOPE is there where dz is not dy itself. */
-enum { MAIN, JOIN, SLOPE };
+/* Kernels of a pass in their places. */
+enum { MAIN, JOIN };
 enum { MAIN_X, TURN };
 
-static clm_status add_kernels(clm__instance *instance, const char *common, const char *options)
+static clm_status add_kernels(clm__instance *instance, const char *options)
 {
-  const bool slope = clm__dense_sizes_of(instance->problem).epilogue != CLM__LINEAR;
   switch (instance->pass) {
   case CLM__FORWARD:
     CLM_TRY(clm__instance_add_kernel(instance, FILE_CPU, options, "dense_fwd_cpu"));
@@ -141,7 +136,6 @@ static clm_status add_kernels(clm__instance *instance, const char *common, const
   default:
     CLM_TRY(clm__instance_add_kernel(instance, FILE_CPU, options, "dense_bwd_w_cpu"));
     CLM_TRY(clm__instance_add_kernel(instance, FILE_CPU, options, "dense_bwd_w_join_cpu"));
-    if (slope) CLM_TRY(clm__instance_add_kernel(instance, "dense.cl", common, "dense_bwd_slope"));
     return CLM_OK;
   }
 }
@@ -157,7 +151,7 @@ static clm_status prepare(clm__instance *instance)
   (void)snprintf(options, sizeof options, "%s -DLANES=%d", common,
                  clm__lanes(&instance->device->info, columns));
   instance->workspace_bytes = find_workspace(instance, &sizes);
-  CLM_TRY(add_kernels(instance, common, options));
+  CLM_TRY(add_kernels(instance, options));
   return CLM_OK;
 }
 
@@ -192,24 +186,6 @@ static clm_status enqueue_forward(clm__instance *instance, const clm__op_args *a
   return CLM_OK;
 }
 
-/* Writes dz to the start of the workspace; *dz is dy itself where there is no activation. */
-static clm_status enqueue_slope(clm__instance *instance, const clm__op_args *args, int rows,
-                                cl_mem *dz)
-{
-  const clm__dense_sizes sizes = clm__dense_sizes_of(instance->problem);
-  *dz = args->dy;
-  if (count_slope(instance, &sizes, rows) == 0) return CLM_OK;
-  clm__launch launch = clm__launch_begin(&instance->kernels[SLOPE]);
-  clm__launch_buffer(&launch, args->workspace);
-  clm__launch_buffer(&launch, args->dy);
-  clm__launch_buffer(&launch, args->y);
-  clm__launch_int(&launch, rows);
-  clm__launch_uint(&launch, 0);
-  CLM_TRY(clm__launch_run(&launch, 2, (size_t[]){(size_t)sizes.units, (size_t)rows}, NULL));
-  *dz = args->workspace;
-  return CLM_OK;
-}
-
 static clm_status enqueue_backward_x(clm__instance *instance, const clm__op_args *args, int rows)
 {
   const clm__dense_sizes sizes = clm__dense_sizes_of(instance->problem);
@@ -234,8 +210,7 @@ static clm_status enqueue_backward_x(clm__instance *instance, const clm__op_args
   return CLM_OK;
 }
 
-static clm_status enqueue_join(clm__instance *instance, const clm__op_args *args, int splits,
-                               size_t offset)
+static clm_status enqueue_join(clm__instance *instance, const clm__op_args *args, int splits)
 {
   const clm__dense_sizes sizes = clm__dense_sizes_of(instance->problem);
   clm__launch launch = clm__launch_begin(&instance->kernels[JOIN]);
@@ -243,7 +218,6 @@ static clm_status enqueue_join(clm__instance *instance, const clm__op_args *args
   clm__launch_buffer(&launch, sizes.use_bias ? args->dw[1] : NULL);
   clm__launch_buffer(&launch, args->workspace);
   clm__launch_int(&launch, splits);
-  clm__launch_uint(&launch, (uint32_t)offset);
   CLM_TRY(clm__launch_run(&launch, 1, (size_t[]){(size_t)sizes.in + sizes.use_bias}, one_item));
   return CLM_OK;
 }
@@ -252,24 +226,21 @@ static clm_status enqueue_backward_w(clm__instance *instance, const clm__op_args
 {
   const clm__dense_sizes sizes = clm__dense_sizes_of(instance->problem);
   const cut made = cut_of(instance, &sizes, rows);
-  const size_t offset = count_slope(instance, &sizes, rows);
-  cl_mem dz = NULL;
-  CLM_TRY(enqueue_slope(instance, args, rows, &dz));
   clm__launch launch = clm__launch_begin(&instance->kernels[MAIN]);
   clm__launch_buffer(&launch, args->dw[0]);
   clm__launch_buffer(&launch, sizes.use_bias ? args->dw[1] : NULL);
   clm__launch_buffer(&launch, made.splits > 1 ? args->workspace : NULL);
   clm__launch_buffer(&launch, args->x[0]);
-  clm__launch_buffer(&launch, dz);
+  clm__launch_buffer(&launch, args->dy);
+  clm__launch_buffer(&launch, args->y);
   clm__launch_int(&launch, rows);
   clm__launch_int(&launch, made.in_blocks);
   clm__launch_int(&launch, made.in_block);
   clm__launch_int(&launch, made.splits);
   clm__launch_int(&launch, made.split_size);
-  clm__launch_uint(&launch, (uint32_t)offset);
   const size_t items[] = {(size_t)made.in_blocks, (size_t)made.unit_blocks, (size_t)made.splits};
   CLM_TRY(clm__launch_run(&launch, 3, items, one_item));
-  if (made.splits > 1) CLM_TRY(enqueue_join(instance, args, made.splits, offset));
+  if (made.splits > 1) CLM_TRY(enqueue_join(instance, args, made.splits));
   return CLM_OK;
 }
 
@@ -292,5 +263,6 @@ static bool is_usable(const clm__problem *problem, clm__pass pass, const clm__de
 const clm__variant clm__dense_cpu = {.name = "cpu",
                                      .passes = (1U << CLM__PASS_COUNT) - 1,
                                      .usable = is_usable,
+                                     .worth_it = clm__dense_is_large,
                                      .prepare = prepare,
                                      .enqueue = enqueue};

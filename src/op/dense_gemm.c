@@ -161,5 +161,6 @@ static clm_status enqueue(clm__instance *instance, const clm__op_args *args)
 const clm__variant clm__dense_gemm = {.name = "gemm",
                                       .passes = (1U << CLM__PASS_COUNT) - 1,
                                       .uses_blas = true,
+                                      .worth_it = clm__dense_is_large,
                                       .prepare = prepare,
                                       .enqueue = enqueue};

@@ -57,7 +57,8 @@ static const clm__variant *find_offered(const clm__instance *instance)
 {
   const clm__variant *const *at = instance->problem->op->variants;
   for (; *at != NULL; at++)
-    if (clm__variant_is_offered(*at, instance->problem, instance->pass, &instance->device->info))
+    if (clm__variant_is_offered(*at, instance->problem, instance->pass, &instance->device->info) &&
+        ((*at)->worth_it == NULL || (*at)->worth_it(instance->problem, instance->pass)))
       return *at;
   return NULL;
 }

@@ -110,6 +110,8 @@ typedef struct clm__variant {
   bool rounds_in_tiles; /* errors are relative to the largest number near by, not to each result */
   /* Whether it can run this pass of this problem on such a device; NULL: always. */
   bool (*usable)(const clm__problem *problem, clm__pass pass, const clm__device_info *info);
+  /* Whether it is used for a pass of this problem without being named or tuned; NULL: always. */
+  bool (*worth_it)(const clm__problem *problem, clm__pass pass);
   /* Asks for kernels (clm__instance_add_kernel) and sets workspace_bytes for batch_max. Threads:
    * may run beside others of the same device. */
   clm_status (*prepare)(clm__instance *instance);
