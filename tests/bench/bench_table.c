@@ -62,6 +62,7 @@ static clm_status run_first_step(const char *photos, const char *scratch,
   CLM_TRY(clm__file_join(scratch, name, &folder));
   config.data.folder = photos;
   config.out_folder = folder;
+  config.helper_process = 1; /* as the program does */
   config.callbacks = callback;
   config.callback_count = 1;
   const clm_status status = clm_train(&config, &result);
