@@ -8,7 +8,7 @@
 
 #define SIZE_STEP 64 /* sizes are rounded up to it, so that vectors at the end stay inside */
 
-clm_status clm__buffer_create(clm__device *device, size_t size_bytes, cl_mem *buffer)
+static clm_status create(clm__device *device, void *memory, size_t size_bytes, cl_mem *buffer)
 {
   const clm__device_info *info = &device->info;
   cl_int code = CL_SUCCESS;
@@ -17,10 +17,13 @@ clm_status clm__buffer_create(clm__device *device, size_t size_bytes, cl_mem *bu
               "device %s (%s): a buffer of %zu bytes is needed, the largest possible one has "
               "%" PRIu64 " of the %" PRIu64 " bytes of memory; a smaller batch needs less",
               info->id, info->name, size_bytes, info->buffer_max_bytes, info->memory_bytes);
-  const cl_mem_flags flags =
-      CL_MEM_READ_WRITE | (info->has_unified_memory ? CL_MEM_ALLOC_HOST_PTR : 0);
+  cl_mem_flags flags = CL_MEM_READ_WRITE;
+  if (memory != NULL)
+    flags |= CL_MEM_USE_HOST_PTR;
+  else if (info->has_unified_memory)
+    flags |= CL_MEM_ALLOC_HOST_PTR;
   const size_t rounded = clm__round_up(size_bytes, SIZE_STEP);
-  cl_mem made = clCreateBuffer(device->context, flags, rounded, NULL, &code);
+  cl_mem made = clCreateBuffer(device->context, flags, rounded, memory, &code);
   CLM_TRY(clm__cl_check(device, code, "clCreateBuffer"));
   atomic_fetch_add(&device->counts.buffers_created, 1);
   clm_status status = clm__buffer_fill(device, made, 0, rounded, 0.0F);
@@ -31,6 +34,17 @@ clm_status clm__buffer_create(clm__device *device, size_t size_bytes, cl_mem *bu
   }
   *buffer = made;
   return CLM_OK;
+}
+
+clm_status clm__buffer_create(clm__device *device, size_t size_bytes, cl_mem *buffer)
+{
+  return create(device, NULL, size_bytes, buffer);
+}
+
+clm_status clm__buffer_create_in(clm__device *device, void *memory, size_t size_bytes,
+                                 cl_mem *buffer)
+{
+  return create(device, memory, size_bytes, buffer);
 }
 
 clm_status clm__buffer_view(clm__device *device, cl_mem parent, size_t offset_bytes,

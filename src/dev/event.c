@@ -23,6 +23,28 @@ clm_status clm__event_enqueue_read(clm__device *device, const clm__event_read *r
   return CLM_OK;
 }
 
+clm_status clm__event_enqueue_lend(clm__device *device, const clm__event_read *range,
+                                   cl_event *event)
+{
+  cl_int code = CL_SUCCESS;
+  cl_event made = NULL;
+  const void *place =
+      clEnqueueMapBuffer(device->queue, range->buffer, CL_FALSE, CL_MAP_READ | CL_MAP_WRITE,
+                         range->offset_bytes, range->size_bytes, 0, NULL, &made, &code);
+  CLM_TRY(clm__cl_check(device, code, "clEnqueueMapBuffer"));
+  *event = made;
+  CLM_REQUIRE(place == range->target, CLM_DEVICE_FAILED,
+              "device %s (%s) does not compute in the memory that it was given", device->info.id,
+              device->info.name);
+  return CLM_OK;
+}
+
+clm_status clm__event_give_back(clm__device *device, cl_mem buffer, void *target)
+{
+  const cl_int code = clEnqueueUnmapMemObject(device->queue, buffer, target, 0, NULL, NULL);
+  return clm__cl_check(device, code, "clEnqueueUnmapMemObject");
+}
+
 clm_status clm__event_flush(clm__device *device)
 {
   return clm__cl_check(device, clFlush(device->queue), "clFlush");

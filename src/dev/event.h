@@ -16,6 +16,14 @@ typedef struct clm__event_read {
 CLM_MUST_CHECK clm_status clm__event_enqueue_read(clm__device *device, const clm__event_read *read,
                                                   cl_event *event);
 
+/* The same without a copy, of a buffer made in memory of the host (clm__buffer_create_in): once the
+ * event is done the range, at `target` there, is the host's to read and write, until it is given
+ * back. Not size_bytes 0. Errors: DEVICE_FAILED. */
+CLM_MUST_CHECK clm_status clm__event_enqueue_lend(clm__device *device, const clm__event_read *range,
+                                                  cl_event *event);
+/* What is enqueued from then on finds it as the host left it. Errors: DEVICE_FAILED. */
+CLM_MUST_CHECK clm_status clm__event_give_back(clm__device *device, cl_mem buffer, void *target);
+
 /* Hands what was enqueued to the device, so that its events come without anybody waiting. */
 CLM_MUST_CHECK clm_status clm__event_flush(clm__device *device);
 

@@ -26,7 +26,7 @@ static clm_status make_views(clm__params *params)
 }
 
 clm_status clm__params_init(clm__params *params, clm__device *device, const clm__weights *layout,
-                            int slot_count)
+                            int slot_count, float *gradients)
 {
   CLM_ASSERT(slot_count <= CLM__SLOTS_MAX);
   *params = (clm__params){.device = device, .layout = layout};
@@ -42,7 +42,10 @@ clm_status clm__params_init(clm__params *params, clm__device *device, const clm_
   const size_t trained = layout->trainable_elements;
   if (trained > 0) {
     CLM_TRY(clm__buffer_view(device, params->values, 0, trained * sizeof(float), &params->trained));
-    if (slot_count >= 0) CLM_TRY(make_array(params, trained, &params->gradients));
+    if (slot_count >= 0 && gradients == NULL)
+      CLM_TRY(make_array(params, trained, &params->gradients));
+    if (slot_count >= 0 && gradients != NULL)
+      CLM_TRY(clm__buffer_create_in(device, gradients, trained * sizeof(float), &params->gradients));
     for (; params->slot_count < slot_count; params->slot_count++)
       CLM_TRY(make_array(params, trained, &params->slots[params->slot_count]));
   }

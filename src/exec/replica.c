@@ -129,7 +129,8 @@ static clm_status compute_nothing(clm__replica *replica)
     CLM_TRY(clm__runner_forward(runner, &call));
     CLM_TRY(clm__runner_backward(runner, &call));
   }
-  return no_images(replica);
+  CLM_TRY(no_images(replica));
+  return clm__replica_parts_lend(replica);
 }
 
 clm_status clm__replica_compute(clm__replica *replica, const clm__replica_input *input)

@@ -18,7 +18,8 @@
 typedef struct clm__gradient_part {
   size_t first;
   size_t count;  /* 0: it comes with what was enqueued before */
-  float *target; /* [count] of the host */
+  float *target; /* [count] of the host; at `first` of the replica's host memory, if it has such, it
+                    is lent to the host and not copied */
 } clm__gradient_part;
 
 typedef struct clm__replica_config {
@@ -33,6 +34,8 @@ typedef struct clm__replica_config {
   uint64_t seed;                       /* of dropout */
   const clm__gradient_part *parts; /* what is summed with other replicas; NULL: this one is alone */
   int part_count;                  /* at least 1 where there are parts; borrowed until destroyed */
+  float *gradients; /* [trainable_elements] memory to compute them in, as clm__buffer_create_in wants
+                       it; borrowed until destroyed; NULL: the device's own */
   clm__join_wish join;             /* whose statistics are those of all replicas in training */
   /* As in clm__runner_call; where statistics are joined. */
   clm_status (*on_joint)(void *user, int joint, const float *own, clm__joined *joined);
@@ -116,9 +119,10 @@ CLM_MUST_CHECK clm_status clm__replica_predict(clm__replica *replica,
  * alone. */
 CLM_MUST_CHECK clm_status clm__replica_rehearse(clm__replica *replica, int count);
 
-/* ---- gradient parts, of the call of compute in flight with at least one image ---- */
+/* ---- gradient parts, of the call of compute in flight ---- */
 
-/* Whether a part has come, also during compute; waits until it has. Errors: DEVICE_FAILED. */
+/* Whether a part has come, also during compute; waits until it has. Without images only those come
+ * that are lent. Errors: DEVICE_FAILED. */
 CLM_MUST_CHECK clm_status clm__replica_ask_part(clm__replica *replica, int part, bool *is_there);
 CLM_MUST_CHECK clm_status clm__replica_wait_part(clm__replica *replica, int part);
 
@@ -126,7 +130,8 @@ CLM_MUST_CHECK clm_status clm__replica_wait_part(clm__replica *replica, int part
  * when they are summed. */
 void clm__replica_get_figures(const clm__replica *replica, clm__replica_result *result);
 
-/* Enqueues a copy of summed values [count of the part] that stay until the next finish. */
+/* Makes summed values [count of the part] the gradients: they stay until the next finish. A part that
+ * is lent takes them at once, or holds them already, and is given back. */
 CLM_MUST_CHECK clm_status clm__replica_write_part(clm__replica *replica, int part,
                                                   const float *values);
 

@@ -198,7 +198,7 @@ static clm_status make_memory(clm__replica *replica)
 {
   CLM_TRY(make_arenas(replica));
   CLM_TRY(clm__params_init(&replica->params, replica->device, replica->config.weights,
-                           slot_count(replica)));
+                           slot_count(replica), replica->config.gradients));
   replica->device_bytes += clm__params_size_bytes(replica->config.weights, slot_count(replica)) +
                            small_bytes(replica->config.batch_max);
   replica_mode *modes[] = {&replica->train, &replica->evaluate, &replica->predict};

@@ -43,6 +43,7 @@ struct clm__replica {
 
   /* Of gradient parts: */
   cl_event *part_events; /* [part_count]; NULL where nothing is in flight */
+  bool *part_is_lent;    /* [part_count] to the host, since compute */
   int *part_nodes;       /* [part_count] the node behind whose backward a part is complete */
 };
 
@@ -57,5 +58,7 @@ void clm__replica_parts_begin(clm__replica *replica);
 /* Enqueues the copies of the parts that are complete behind a node's backward: clm__runner_call's
  * on_backward, with the replica as user. */
 CLM_MUST_CHECK clm_status clm__replica_parts_follow(void *user, int node);
+/* Lends what can be lent, where nothing is computed. */
+CLM_MUST_CHECK clm_status clm__replica_parts_lend(clm__replica *replica);
 
 #endif

@@ -102,6 +102,7 @@ static clm_status try_replica(clm__team *team, team_member *member, int batch_ma
   config.batch_max = batch_max;
   config.parts = member->places;
   config.part_count = team->part_count;
+  config.gradients = member->lends ? member->gradients : NULL;
   if (team->size == 1) config.join = CLM__JOIN_NOTHING;
   config.on_joint = clm__team_join;
   config.joint_user = member;

@@ -51,20 +51,42 @@ static size_t place_elements(const clm__team *team, int part, const clm__gradien
   return clm__round_up(place->count + behind, PART_ALIGN);
 }
 
+/* A CPU computes in the host's memory, so that its gradients need no copy. But figures ride behind
+ * the last part, where the flat array has the next weights: that one is copied. */
+static bool is_lent(const team_member *member, int part)
+{
+  return member->lends && part < member->team->part_count - 1;
+}
+
+/* Elements of the flat array that the device computes in, at the beginning of the memory. */
+static size_t flat_elements(const team_member *member)
+{
+  const size_t trainable = member->team->layout->trainable_elements;
+  return member->lends ? clm__round_up(trainable, PART_ALIGN) : 0;
+}
+
+static void lay_out(const clm__team *team, team_member *member)
+{
+  float *next = member->gradients + flat_elements(member);
+  for (int i = 0; i < team->part_count; i++) {
+    clm__gradient_part *place = &member->places[i];
+    place->target = is_lent(member, i) ? member->gradients + place->first : next;
+    if (!is_lent(member, i)) next += place_elements(team, i, place);
+  }
+}
+
 static clm_status make_places(clm__team *team, team_member *member)
 {
   const size_t part_count = (size_t)team->part_count;
+  const clm__device_info *info = &member->device->info;
+  member->lends = info->kind == CLM__DEVICE_CPU && info->has_unified_memory;
   CLM_TRY(clm__mem_alloc(part_count, sizeof *member->places, &member->places));
   (void)cut(team->layout, member->places);
-  size_t elements = 0;
+  size_t elements = flat_elements(member);
   for (int i = 0; i < team->part_count; i++)
-    elements += place_elements(team, i, &member->places[i]);
+    if (!is_lent(member, i)) elements += place_elements(team, i, &member->places[i]);
   CLM_TRY(clm__mem_alloc_aligned(elements * sizeof(float), &member->gradients));
-  float *target = member->gradients;
-  for (int i = 0; i < team->part_count; i++) {
-    member->places[i].target = target;
-    target += place_elements(team, i, &member->places[i]);
-  }
+  lay_out(team, member);
   return CLM_OK;
 }
 
@@ -94,12 +116,17 @@ clm_status clm__team_make_parts(clm__team *team)
 
 void clm__team_free_parts(clm__team *team)
 {
-  for (int i = 0; team->parts != NULL && i < team->part_count; i++)
-    clm__bucket_destroy(team->parts[i].bucket);
+  bool in_flight = false;
+  for (int i = 0; team->parts != NULL && i < team->part_count; i++) {
+    clm__bucket *bucket = team->parts[i].bucket;
+    in_flight = in_flight || (bucket != NULL && !clm__bucket_is_done(bucket));
+    clm__bucket_destroy(bucket);
+  }
   clm__mem_free(team->parts);
   for (int i = 0; team->members != NULL && i < team->member_count; i++) {
     clm__mem_free(team->members[i].places);
-    clm__mem_free(team->members[i].gradients);
+    /* The network may still write into the first member's. */
+    if (i > 0 || !in_flight) clm__mem_free(team->members[i].gradients);
   }
 }
 

@@ -23,6 +23,7 @@ struct team_member {
   clm__replica *replica;
   clm__gradient_part *places; /* [part_count] */
   float *gradients;           /* what they point to; the first member's are the sums themselves */
+  bool lends;                 /* the device computes them there, all but the last part */
   int batch_max;
 
   /* The call in flight. */

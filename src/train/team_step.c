@@ -85,15 +85,9 @@ static void note_figures(team_member *member)
   member->unsettled_images += (uint64_t)member->input.count;
 }
 
-/* Without images there is nothing to compute, but the joints of the others. */
-static bool has_work(const clm__team *team, const team_member *member)
-{
-  return member->input.count > 0 || team->joint_count > 0;
-}
-
 static clm_status compute(clm__team *team, team_member *member)
 {
-  if (has_work(team, member)) CLM_TRY(clm__replica_compute(member->replica, &member->input));
+  CLM_TRY(clm__replica_compute(member->replica, &member->input));
   return clm__team_fail_on_request(team, member);
 }
 
@@ -114,9 +108,8 @@ static clm_status compute_for_all(clm__team *team, team_member *member)
 clm_status clm__team_bring_ready(clm__team *team, team_member *member)
 {
   while (member->parts_brought < team->part_count - 1) {
-    bool is_there = member->input.count == 0;
-    if (!is_there)
-      CLM_TRY(clm__replica_ask_part(member->replica, member->parts_brought, &is_there));
+    bool is_there = false;
+    CLM_TRY(clm__replica_ask_part(member->replica, member->parts_brought, &is_there));
     if (!is_there) return CLM_OK;
     clm__team_arrive(team, member->parts_brought++);
   }
@@ -128,10 +121,9 @@ static clm_status bring_gradients(clm__team *team, team_member *member)
 {
   member->begin_seconds = clm__clock_seconds();
   clm_status status = compute_for_all(team, member);
-  const bool has_parts = member->input.count > 0 && !member->gave_up;
   while (member->parts_brought < team->part_count) {
     const int part = member->parts_brought++;
-    if (status == CLM_OK && has_parts) status = await_part(team, member, part);
+    if (status == CLM_OK && !member->gave_up) status = await_part(team, member, part);
     if (part == team->part_count - 1) {
       slow_down(team, member);
       member->has_failed = status != CLM_OK;
