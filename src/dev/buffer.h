@@ -10,8 +10,8 @@
 CLM_MUST_CHECK clm_status clm__buffer_create(clm__device *device, size_t size_bytes,
                                              cl_mem *buffer);
 
-/* The same in memory of the caller's, which begins at a multiple of 64 bytes, has room for size_bytes
- * rounded up to one, outlives the buffer, and belongs to the device but for what is lent
+/* The same in memory of the caller's, which begins at a multiple of 64 bytes, has room for
+ * size_bytes rounded up to one, outlives the buffer, and belongs to the device but for what is lent
  * (clm__event_enqueue_lend). Of use where the device is the host's own CPU. */
 CLM_MUST_CHECK clm_status clm__buffer_create_in(clm__device *device, void *memory,
                                                 size_t size_bytes, cl_mem *buffer);

@@ -9,6 +9,13 @@ static clm_status make_array(clm__params *params, size_t elements, cl_mem *array
   return clm__buffer_fill(params->device, *array, 0, size_bytes, 0.0F);
 }
 
+static clm_status make_gradients(clm__params *params, float *memory)
+{
+  const size_t trained = params->layout->trainable_elements;
+  if (memory == NULL) return make_array(params, trained, &params->gradients);
+  return clm__buffer_create_in(params->device, memory, trained * sizeof(float), &params->gradients);
+}
+
 static clm_status make_views(clm__params *params)
 {
   const clm__weights *layout = params->layout;
@@ -42,10 +49,7 @@ clm_status clm__params_init(clm__params *params, clm__device *device, const clm_
   const size_t trained = layout->trainable_elements;
   if (trained > 0) {
     CLM_TRY(clm__buffer_view(device, params->values, 0, trained * sizeof(float), &params->trained));
-    if (slot_count >= 0 && gradients == NULL)
-      CLM_TRY(make_array(params, trained, &params->gradients));
-    if (slot_count >= 0 && gradients != NULL)
-      CLM_TRY(clm__buffer_create_in(device, gradients, trained * sizeof(float), &params->gradients));
+    if (slot_count >= 0) CLM_TRY(make_gradients(params, gradients));
     for (; params->slot_count < slot_count; params->slot_count++)
       CLM_TRY(make_array(params, trained, &params->slots[params->slot_count]));
   }

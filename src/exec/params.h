@@ -18,8 +18,8 @@ typedef struct clm__params {
   cl_mem *dw; /* [layout->count] views of gradients, NULL for untrained ones */
 } clm__params;
 
-/* Makes the arrays, zeroed. slot_count < 0: for inference, without gradients. gradients: host memory
- * for those (clm__buffer_create_in), NULL: the device's own. Errors:
+/* Makes the arrays, zeroed. slot_count < 0: for inference, without gradients. gradients: host
+ * memory for those (clm__buffer_create_in), NULL: the device's own. Errors:
  * DEVICE_MEMORY, DEVICE_FAILED, NO_MEMORY. The struct is valid for clm__params_fini also then. */
 CLM_MUST_CHECK clm_status clm__params_init(clm__params *params, clm__device *device,
                                            const clm__weights *layout, int slot_count,

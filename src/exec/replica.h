@@ -34,7 +34,7 @@ typedef struct clm__replica_config {
   uint64_t seed;                       /* of dropout */
   const clm__gradient_part *parts; /* what is summed with other replicas; NULL: this one is alone */
   int part_count;                  /* at least 1 where there are parts; borrowed until destroyed */
-  float *gradients; /* [trainable_elements] memory to compute them in, as clm__buffer_create_in wants
+  float *gradients; /* [trainable_elements] memory to compute them in, as clm__buffer_create_in has
                        it; borrowed until destroyed; NULL: the device's own */
   clm__join_wish join;             /* whose statistics are those of all replicas in training */
   /* As in clm__runner_call; where statistics are joined. */
@@ -130,8 +130,8 @@ CLM_MUST_CHECK clm_status clm__replica_wait_part(clm__replica *replica, int part
  * when they are summed. */
 void clm__replica_get_figures(const clm__replica *replica, clm__replica_result *result);
 
-/* Makes summed values [count of the part] the gradients: they stay until the next finish. A part that
- * is lent takes them at once, or holds them already, and is given back. */
+/* Makes summed values [count of the part] the gradients: they stay until the next finish. A part
+ * that is lent takes them at once, or holds them already, and is given back. */
 CLM_MUST_CHECK clm_status clm__replica_write_part(clm__replica *replica, int part,
                                                   const float *values);
 

@@ -1,3 +1,4 @@
+#include "dev/event.h"
 #include "device_support.h"
 
 static int setup(void **state)
@@ -123,6 +124,37 @@ static void test_counts(void **state)
   clm__buffer_release(&buffer);
 }
 
+/* What the host writes into a lent range the device finds there; nothing is copied. */
+static void test_lent_ranges_are_the_hosts(void **state)
+{
+  enum { COUNT = 256, FIRST = 64, LENT = 128 };
+  clm__device *device = *state;
+  cl_mem buffer = NULL;
+  cl_event event = NULL;
+  float *memory = NULL;
+  float seen[COUNT];
+  assert_ok(clm__mem_alloc_aligned(COUNT * sizeof *memory, &memory));
+  assert_ok(clm__buffer_create_in(device, memory, COUNT * sizeof *memory, &buffer));
+  assert_ok(clm__buffer_fill(device, buffer, 0, COUNT * sizeof *memory, 3.0F));
+  const clm__event_read range = {.buffer = buffer,
+                                 .offset_bytes = FIRST * sizeof *memory,
+                                 .target = memory + FIRST,
+                                 .size_bytes = LENT * sizeof *memory};
+  const uint64_t before = device->counts.bytes_from_device;
+  assert_ok(clm__event_enqueue_lend(device, &range, &event));
+  assert_ok(clm__event_wait(device, event));
+  clm__event_release(&event);
+  for (int i = FIRST; i < FIRST + LENT; i++) assert_true(memory[i] == 3.0F);
+  for (int i = FIRST; i < FIRST + LENT; i++) memory[i] = (float)i;
+  assert_int_equal(device->counts.bytes_from_device, before);
+  assert_ok(clm__event_give_back(device, buffer, range.target));
+  assert_ok(clm__buffer_read(device, buffer, 0, seen, sizeof seen, true));
+  for (int i = 0; i < COUNT; i++)
+    assert_true(seen[i] == (i >= FIRST && i < FIRST + LENT ? (float)i : 3.0F));
+  clm__buffer_release(&buffer);
+  clm__mem_free(memory);
+}
+
 static void test_size_limits(void **state)
 {
   clm__device *device = *state;
@@ -171,6 +203,7 @@ int main(void)
       cmocka_unit_test(test_wrong_views_are_refused),
       cmocka_unit_test(test_out_of_bounds_copies_fail),
       cmocka_unit_test(test_counts),
+      cmocka_unit_test(test_lent_ranges_are_the_hosts),
       cmocka_unit_test(test_size_limits),
       cmocka_unit_test(test_buffer_limit_switch),
       cmocka_unit_test(test_memory_switch),
