@@ -23,6 +23,10 @@ static clm_status read_set(const char *text, const char *end, int count, double 
     CLM_REQUIRE(is_share && (*after == ',' || after == end), CLM_USAGE,
                 "the shares \"%.*s\" are not numbers above 0 with commas between them",
                 (int)(end - text), text);
+    CLM_REQUIRE(after == end || count > 1, CLM_USAGE,
+                "the shares \"%.*s\" are those of several devices, and this job has one: --devices "
+                "chooses more",
+                (int)(end - text), text);
     CLM_REQUIRE((after == end) == (i == count - 1), CLM_USAGE,
                 "the shares \"%.*s\" are not one number for each of the %d devices of the job",
                 (int)(end - text), text, count);

@@ -52,6 +52,14 @@ static void mistakes_are_named(void **state)
   }
 }
 
+static void shares_of_several_do_not_fit_one(void **state)
+{
+  (void)state;
+  clm__share_plan plan = {0};
+  assert_refused(clm__share_plan_read("1,3", 1, &plan), CLM_USAGE,
+                 "\"1,3\" are those of several devices, and this job has one");
+}
+
 static void texts_grow(void **state)
 {
   static const struct {
@@ -110,6 +118,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sets_count_from_their_steps), cmocka_unit_test(mistakes_are_named),
+      cmocka_unit_test(shares_of_several_do_not_fit_one),
       cmocka_unit_test(texts_grow), cmocka_unit_test(every_allocation_may_fail)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
