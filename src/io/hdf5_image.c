@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#if H5_VERSION_GE(1, 14, 0)
+#if H5_VERSION_GE(1, 13, 0)
 #include <H5FDdevelop.h>
 #endif
 
