@@ -256,6 +256,8 @@ void clm__program_store(clm__device *device, double seconds_max)
   (void)pthread_mutex_lock(&device->lock);
   for (clm__program *at = device->programs->first; at != NULL; at = at->next) {
     if (at->state != READY || at->is_on_disk) continue;
+    at->is_on_disk = clm__program_cache_has(device, at->file, at->key);
+    if (at->is_on_disk) continue;
     if (clm__clock_seconds() - start >= seconds_max) break;
     store(at);
   }

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ENTRY_VERSION 1
 #define ENTRY_MAX ((size_t)256 << 20)
@@ -103,10 +104,23 @@ clm_status clm__program_cache_load(clm__device *device, const char *file, const 
   if (clm__file_exists(path) && clm__file_read(path, ENTRY_MAX, &content, &size_bytes) == CLM_OK) {
     const unsigned char *binary = find_binary(content, size_bytes, key, &length);
     if (binary != NULL) *program = build_binary(device, binary, length, options);
+    if (*program == NULL) (void)unlink(path);
   }
   clm__mem_free(content);
   clm__mem_free(path);
   return CLM_OK;
+}
+
+bool clm__program_cache_has(const clm__device *device, const char *file, const char *key)
+{
+  char *path = NULL;
+  if (join_path(device, file, key, &path) != CLM_OK) {
+    clm_error_clear();
+    return false;
+  }
+  const bool exists = clm__file_exists(path);
+  clm__mem_free(path);
+  return exists;
 }
 
 /* Puts header, key and the driver's binary together; taken by the caller. */

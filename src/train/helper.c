@@ -2,6 +2,7 @@
 #include "train/helper.h"
 
 #include "base/mem.h"
+#include "dev/program.h"
 #include "exec/replica.h"
 #include "sys/file.h"
 #include "sys/thread.h"
@@ -9,6 +10,7 @@
 #include "train/session_model.h"
 
 #include <errno.h>
+#include <float.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -45,6 +47,14 @@ static void *watch(void *argument)
   _exit(0);
 }
 
+/* What the driver has yet to do for that would keep a short run from ending. Whoever trains goes
+ * first. */
+static void keep_programs(clm__device *device)
+{
+  (void)!nice(19);
+  clm__program_store(device, DBL_MAX);
+}
+
 static clm_status rehearse(const clm_train_config *config, const orders *given)
 {
   clm_run_config run = config->run;
@@ -66,7 +76,10 @@ static clm_status rehearse(const clm_train_config *config, const orders *given)
                                     .tune = tune,
                                     .variant = run.variant};
   CLM_TRY(clm__replica_create(&made, &replica));
-  return clm__replica_rehearse(replica, given->batch_max);
+  CLM_TRY(clm__replica_rehearse(replica, given->batch_max));
+  clm__replica_destroy(replica);
+  keep_programs(device);
+  return CLM_OK;
 }
 
 /* Nothing is put in order at the end: closing the device would keep its programs once more. */

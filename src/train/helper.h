@@ -3,7 +3,8 @@
  * PoCL compiles under one lock for the whole process, and keeps what it has compiled on disk, where
  * every process finds it. So a process is forked before OpenCL is loaded, and waits. When the first
  * program has to be compiled it goes through the same model from the other end, and the two meet in
- * the middle. It computes nothing that is used; whatever befalls it, only time is lost. */
+ * the middle. Then it writes the programs for the next start to disk, while the other one trains.
+ * It computes nothing that is used; whatever befalls it, only time is lost. */
 #ifndef CLM_TRAIN_HELPER_H
 #define CLM_TRAIN_HELPER_H
 

@@ -137,6 +137,24 @@ static void test_other_driver_is_a_miss(void **state)
   clm__device_close(device);
 }
 
+/* Two processes, or two devices of one, build the same program: the last has nothing to write. */
+static void test_an_entry_is_written_once(void **state)
+{
+  struct stat before, after;
+  clm__device *first = open_with_cache(NULL), *second = open_with_cache(NULL);
+  check_twice(first, "-DFACTOR=21", 42);
+  check_twice(second, "-DFACTOR=21", 42);
+  assert_int_equal(atomic_load(&second->counts.programs_built), 1);
+  clm__device_close(first);
+  char *path = find_entry(*state);
+  assert_int_equal(stat(path, &before), 0);
+  clm__device_close(second);
+  assert_int_equal(stat(path, &after), 0);
+  assert_true(before.st_ino == after.st_ino);
+  clm__mem_free(path);
+  run_once(0, 1);
+}
+
 /* Changes one byte, or cuts the file there, and expects a silent new build and a sound entry. */
 static void check_damage(const char *cache, long at, bool cut)
 {
@@ -361,6 +379,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_second_start_loads, setup, teardown),
       cmocka_unit_test_setup_teardown(test_other_options_are_a_miss, setup, teardown),
       cmocka_unit_test_setup_teardown(test_other_driver_is_a_miss, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_an_entry_is_written_once, setup, teardown),
       cmocka_unit_test_setup_teardown(test_damaged_entries_are_rebuilt, setup, teardown),
       cmocka_unit_test_setup_teardown(test_no_cache_keeps_nothing, setup, teardown),
       cmocka_unit_test_setup_teardown(test_unusable_folder_is_only_told, setup, teardown),
