@@ -99,7 +99,7 @@ static herr_t image_write(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t
 static const H5FD_class_t driver = {
 #ifdef H5FD_CLASS_VERSION
     .version = H5FD_CLASS_VERSION,
-    .value = (H5FD_class_value_t)512, /* the first that HDF5 leaves to others */
+    .value = (H5FD_class_value_t)256, /* those below are HDF5's own */
 #endif
     .name = "clematis-image",
     .maxaddr = INT64_MAX,

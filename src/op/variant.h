@@ -125,7 +125,7 @@ typedef struct clm__variant {
 bool clm__variant_is_usable(const clm__variant *variant, const clm__problem *problem,
                             clm__pass pass, const clm__device_info *info);
 
-/* Whether it also runs there without being named. */
+/* Whether it also runs there without being named: where it is worth it, or tuning chose it. */
 bool clm__variant_is_offered(const clm__variant *variant, const clm__problem *problem,
                              clm__pass pass, const clm__device_info *info);
 
