@@ -12,6 +12,7 @@
  *   CLEMATIS_TEST_FAIL_LOAD=N      the batch of this rank's Nth training step cannot be loaded
  *   CLEMATIS_TEST_FAIL_DEVICE=N    the job's last replica fails in training step N of this run
  *   CLEMATIS_TEST_SLOW_DEVICE=N    that replica takes N times as long, as one of another kind
+ *   CLEMATIS_TEST_NO_SHARED_MEMORY=1 the system shares no memory between processes
  *   CLEMATIS_TEST_BAD_GEMM=1       GEMM results are wrong
  *   CLEMATIS_TEST_TUNE_WRONG=NAME  the tuner's candidate NAME ("gemm", "cpu VT=2") is wrong
  *   CLEMATIS_TEST_TUNE_CRASH=NAME  it ends the process that tries it

@@ -1,4 +1,5 @@
 #include "comm/comm_private.h"
+#include "comm/window_private.h"
 
 #include "base/mem.h"
 #include "base/num.h"
@@ -12,7 +13,8 @@
  * two rounds. */
 enum { SMALL_VALUES = 8192, SUM_BLOCK = 1024 };
 
-/* The rounds of a bucket in flight. */
+/* The rounds of a bucket in flight. In a shared window the first one ends when all ranks have
+ * brought their values, the second one when each has summed its shard, for all of them. */
 enum { ROUND_SCATTER, ROUND_GATHER, ROUND_DONE };
 
 /* The part of the values that one rank sums. */
@@ -33,6 +35,10 @@ struct clm__bucket {
   uint16_t *coded;         /* [count], of BF16 only */
   float *residual;         /* [count], of BF16 only: of the own shard, what rounding its sum lost */
   clm__exchange rounds[ROUND_DONE];
+  clm__window *window; /* a shared one; NULL: sums are made by messages */
+  int place;           /* there */
+  uint32_t stage;      /* what this rank has said there */
+  int heard;           /* ranks that have said it, too */
   clm__trace *trace;
   const char *name;
   int lane;
@@ -42,6 +48,7 @@ struct clm__bucket {
 static clm_status make_messages(clm__bucket *bucket);
 static void free_memory(clm__bucket *bucket);
 
+/* Whether every rank sums everything: what costs more messages than it saves is not divided. */
 static bool is_small(size_t count, int size)
 {
   const size_t ranks = (size_t)size;
@@ -70,13 +77,18 @@ clm_status clm__bucket_create(clm__comm *comm, const clm__bucket_config *config,
   made->comm = comm;
   made->values = config->values;
   made->count = config->count;
-  made->is_small = is_small(config->count, comm->facts.size);
-  made->wire = made->is_small ? CLM__WIRE_F32 : config->wire;
+  if (config->window != NULL && clm__window_is_shared(config->window))
+    made->window = config->window;
+  made->is_small = made->window == NULL && is_small(config->count, comm->facts.size);
+  made->wire = made->is_small || made->window != NULL ? CLM__WIRE_F32 : config->wire;
   made->round = ROUND_DONE;
   made->trace = comm->link != NULL ? config->trace : NULL;
   made->name = config->name;
   if (made->trace != NULL) made->lane = clm__trace_add_lane(made->trace, config->name);
-  CLM_TRY_TO(failed, status, make_messages(made));
+  if (made->window != NULL)
+    made->place = clm__window_add(made->window, made->values);
+  else
+    CLM_TRY_TO(failed, status, make_messages(made));
   (void)pthread_mutex_lock(&comm->lock);
   made->next = comm->buckets;
   comm->buckets = made;
@@ -88,9 +100,13 @@ failed:
   return status;
 }
 
+/* What another rank brings to our shard. */
 static unsigned char *get_part(const clm__bucket *bucket, int peer)
 {
   const int own = bucket->comm->facts.rank;
+  if (bucket->window != NULL)
+    return (unsigned char *)(clm__window_get_values(bucket->window, peer, bucket->place) +
+                             get_shard(bucket, own).first);
   const size_t part_bytes = get_shard(bucket, own).count * clm__wire_size_bytes(bucket->wire);
   return bucket->received + (size_t)(peer < own ? peer : peer - 1) * part_bytes;
 }
@@ -210,8 +226,38 @@ bool clm__bucket_is_done(const clm__bucket *bucket) { return bucket->round == RO
 
 static clm_status start_round_locked(clm__bucket *bucket, int round)
 {
-  CLM_TRY(bucket->comm->ops->start_set(bucket->rounds[round].set));
+  if (bucket->window != NULL) {
+    bucket->heard = 0;
+    clm__window_say(bucket->window, bucket->place, ++bucket->stage);
+  } else {
+    CLM_TRY(bucket->comm->ops->start_set(bucket->rounds[round].set));
+  }
   bucket->round = round;
+  return CLM_OK;
+}
+
+static bool is_silent_in_window(const void *user, int rank)
+{
+  const clm__bucket *const bucket = user;
+  return !clm__window_has_said(bucket->window, rank, bucket->place, bucket->stage);
+}
+
+/* Whether all ranks have come as far as this one. */
+static bool listen_to_all(clm__bucket *bucket, bool *moved)
+{
+  const int size = bucket->comm->facts.size;
+  int heard = 0;
+  for (int rank = 0; rank < size; rank++) heard += is_silent_in_window(bucket, rank) ? 0 : 1;
+  *moved = *moved || heard > bucket->heard;
+  bucket->heard = heard;
+  return heard == size;
+}
+
+static clm_status test_round_locked(clm__bucket *bucket, bool *moved, bool *done)
+{
+  if (bucket->window == NULL)
+    return bucket->comm->ops->test_set(bucket->rounds[bucket->round].set, moved, done);
+  *done = listen_to_all(bucket, moved);
   return CLM_OK;
 }
 
@@ -243,6 +289,17 @@ clm_status clm__bucket_start(clm__bucket *bucket)
   return CLM_OK;
 }
 
+/* Where a part of the summed own shard goes now; by messages the others get it later. */
+static void put_sum(const clm__bucket *bucket, float *own, const float *sum, size_t at,
+                    size_t count)
+{
+  memcpy(own + at, sum, count * sizeof *sum);
+  if (bucket->window == NULL) return;
+  const clm__link_facts *const facts = &bucket->comm->facts;
+  for (int rank = 0; rank < facts->size; rank++)
+    if (rank != facts->rank) memcpy((float *)get_part(bucket, rank) + at, sum, count * sizeof *sum);
+}
+
 /* values of the own shard = the sum of all parts, added in the order of ranks. */
 static void sum_shard(clm__bucket *bucket)
 {
@@ -260,7 +317,7 @@ static void sum_shard(clm__bucket *bucket)
       else
         clm__wire_add(sum, bucket->wire, get_part(bucket, rank) + at * value_bytes, count);
     }
-    memcpy(values + at, sum, count * sizeof *sum);
+    put_sum(bucket, values, sum, at, count);
   }
 }
 
@@ -297,12 +354,20 @@ clm_status clm__bucket_progress_locked(clm__bucket *bucket, bool *moved)
 {
   while (!clm__bucket_is_done(bucket)) {
     bool done = false;
-    CLM_TRY(bucket->comm->ops->test_set(bucket->rounds[bucket->round].set, moved, &done));
+    CLM_TRY(test_round_locked(bucket, moved, &done));
     if (!done) return CLM_OK;
     *moved = true;
     CLM_TRY(end_round_locked(bucket));
   }
   return CLM_OK;
+}
+
+static clm_status fail_silent_locked(const clm__bucket *bucket)
+{
+  static const char doing[] = "summing over the ranks";
+  if (bucket->window != NULL)
+    return clm__comm_fail_silent(bucket->comm, doing, is_silent_in_window, bucket);
+  return clm__exchange_fail_locked(&bucket->rounds[bucket->round], bucket->comm, doing);
 }
 
 clm_status clm__bucket_wait(clm__bucket *bucket)
@@ -320,9 +385,8 @@ clm_status clm__bucket_wait(clm__bucket *bucket)
     const bool is_over = clm__patience_is_over(&patience, now, moved, comm->timeout_ms);
     (void)pthread_mutex_lock(&comm->lock);
     if (!is_over || clm__bucket_is_done(bucket)) continue;
-    status =
-        clm__exchange_fail_locked(&bucket->rounds[bucket->round], comm, "summing over the ranks");
-    break;
+    status = fail_silent_locked(bucket);
+    if (status != CLM_OK) break;
   }
   (void)pthread_mutex_unlock(&comm->lock);
   CLM_TRY(status);

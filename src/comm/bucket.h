@@ -8,7 +8,7 @@
 #ifndef CLM_COMM_BUCKET_H
 #define CLM_COMM_BUCKET_H
 
-#include "comm/comm.h"
+#include "comm/window.h"
 #include "comm/wire.h"
 #include "sys/trace.h"
 
@@ -17,6 +17,9 @@ typedef struct clm__bucket clm__bucket;
 typedef struct clm__bucket_config {
   float *values; /* [count]; kept until destroyed */
   size_t count;  /* the same on all ranks; may be 0 */
+  /* Where the values lie, on all ranks or on none. A shared window needs no network, and no wire:
+   * its sums are exact. NULL: the values may lie anywhere. */
+  clm__window *window;
   /* BF16 halves what is sent: each rank rounds what it sends and adds what rounding lost to what it
    * sends next time. What must arrive exactly, such as counts and flags, belongs in a bucket of
    * F32. Small buckets are always sent as F32. The same on all ranks. */

@@ -38,8 +38,9 @@ clm_status clm__exchange_run(clm__exchange *exchange, clm__comm *comm, const cha
     (void)pthread_mutex_unlock(&comm->lock);
     const bool is_over = clm__patience_is_over(&patience, now, moved, comm->timeout_ms);
     (void)pthread_mutex_lock(&comm->lock);
-    if (is_over)
-      status = clm__comm_remember_locked(comm, clm__exchange_fail_locked(exchange, comm, doing));
+    if (!is_over) continue;
+    status = clm__exchange_fail_locked(exchange, comm, doing);
+    if (status != CLM_OK) (void)clm__comm_remember_locked(comm, status);
   }
   (void)pthread_mutex_unlock(&comm->lock);
   return status;
@@ -215,4 +216,12 @@ clm_status clm__comm_agree(clm__comm *comm, clm_status mine, const char *message
   if (outcome == CLM_OK) return CLM_OK;
   CLM_TRY(pass_down(comm, worst, text, sizeof text));
   CLM_FAIL(outcome, "rank %d (%s): %s", worst, comm->hosts[worst].name, text);
+}
+
+clm_status clm__comm_agree_last(clm__comm *comm, clm_status mine)
+{
+  if (comm->facts.size == 1) return mine;
+  const clm_error own = *clm_error_last();
+  CLM_TRY(clm__comm_agree(comm, mine, own.status == mine ? own.message : clm_status_text(mine)));
+  return CLM_OK;
 }

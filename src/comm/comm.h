@@ -78,6 +78,9 @@ CLM_MUST_CHECK clm_status clm__comm_gather(clm__comm *comm, const void *mine, si
  * Errors: those brought; PEER_FAILED, INTERNAL, NO_MEMORY. */
 CLM_MUST_CHECK clm_status clm__comm_agree(clm__comm *comm, clm_status mine, const char *message);
 
+/* The same of a failure that is this thread's error. Alone it returns `mine` as it is. */
+CLM_MUST_CHECK clm_status clm__comm_agree_last(clm__comm *comm, clm_status mine);
+
 /* Moves all buckets in flight on; never waits. Sums of gradients are only made in here, in
  * clm__bucket_wait and in the collective functions, so a thread should call it often while backward
  * runs. Not collective. Errors: PEER_FAILED where the network reports a failure. */

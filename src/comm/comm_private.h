@@ -86,9 +86,14 @@ CLM_MUST_CHECK clm_status clm__exchange_run(clm__exchange *exchange, clm__comm *
 /* Whether something has failed, so that exchanges may be in flight for ever. */
 bool clm__comm_has_failed(clm__comm *comm);
 
-/* PEER_FAILED with the ranks that an exchange in flight still waits for. */
-clm_status clm__exchange_fail_locked(const clm__exchange *exchange, clm__comm *comm,
-                                     const char *doing);
+/* PEER_FAILED with the ranks that an exchange in flight still waits for, where there are any. */
+CLM_MUST_CHECK clm_status clm__exchange_fail_locked(const clm__exchange *exchange, clm__comm *comm,
+                                                    const char *doing);
+
+/* PEER_FAILED with the ranks that are silent, where there are any. */
+typedef bool (*clm__is_silent)(const void *user, int rank);
+CLM_MUST_CHECK clm_status clm__comm_fail_silent(const clm__comm *comm, const char *doing,
+                                                clm__is_silent is_silent, const void *user);
 
 /* Returns the failure of the comm, CLM_OK where there was none. */
 CLM_MUST_CHECK clm_status clm__comm_check_locked(const clm__comm *comm);

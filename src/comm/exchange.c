@@ -69,45 +69,60 @@ void clm__exchange_fini(clm__exchange *exchange, clm__comm *comm)
   *exchange = (clm__exchange){0};
 }
 
-static bool waits_for(const clm__exchange *exchange, const clm__comm *comm, int rank,
-                      bool is_receive)
+/* The ranks from which an exchange in flight waits for messages, or to which it sends some. */
+typedef struct wanted {
+  const clm__exchange *exchange;
+  const clm__link_ops *ops;
+  bool is_receive;
+} wanted;
+
+static bool waits_for(const void *user, int rank)
 {
-  for (size_t i = 0; i < exchange->count; i++) {
-    const clm__message *const message = &exchange->messages[i];
-    if (message->peer == rank && message->is_receive == is_receive &&
-        comm->ops->is_missing(exchange->set, i))
+  const wanted *const what = user;
+  for (size_t i = 0; i < what->exchange->count; i++) {
+    const clm__message *const message = &what->exchange->messages[i];
+    if (message->peer == rank && message->is_receive == what->is_receive &&
+        what->ops->is_missing(what->exchange->set, i))
       return true;
   }
   return false;
 }
 
-/* Writes the ranks waited for into names; returns their number. */
-static int name_missing(const clm__exchange *exchange, const clm__comm *comm, bool is_receive,
-                        char names[NAMES_SIZE])
+/* Writes the first silent ranks into names; returns their number. */
+static int name_silent(const clm__comm *comm, clm__is_silent is_silent, const void *user,
+                       char names[NAMES_SIZE])
 {
-  int missing = 0;
+  int silent = 0;
   size_t at = 0;
   for (int rank = 0; rank < comm->facts.size; rank++) {
-    if (!waits_for(exchange, comm, rank, is_receive)) continue;
-    missing++;
-    if (missing > RANKS_NAMED_MAX || at >= NAMES_SIZE) continue;
+    if (!is_silent(user, rank)) continue;
+    silent++;
+    if (silent > RANKS_NAMED_MAX || at >= NAMES_SIZE) continue;
     const int written = snprintf(names + at, NAMES_SIZE - at, "%srank %d (%s)",
-                                 missing > 1 ? ", " : "", rank, clm__comm_get_host(comm, rank));
+                                 silent > 1 ? ", " : "", rank, clm__comm_get_host(comm, rank));
     at += written > 0 ? (size_t)written : 0;
   }
-  if (missing > RANKS_NAMED_MAX && at < NAMES_SIZE)
-    (void)snprintf(names + at, NAMES_SIZE - at, " and %d more", missing - RANKS_NAMED_MAX);
-  return missing;
+  if (silent > RANKS_NAMED_MAX && at < NAMES_SIZE)
+    (void)snprintf(names + at, NAMES_SIZE - at, " and %d more", silent - RANKS_NAMED_MAX);
+  return silent;
+}
+
+clm_status clm__comm_fail_silent(const clm__comm *comm, const char *doing, clm__is_silent is_silent,
+                                 const void *user)
+{
+  char names[NAMES_SIZE] = "";
+  if (name_silent(comm, is_silent, user, names) == 0) return CLM_OK;
+  CLM_FAIL(CLM_PEER_FAILED,
+           "while %s: no answer for %.1f s from %s; look there, or allow more time", doing,
+           1e-3 * comm->timeout_ms, names);
 }
 
 clm_status clm__exchange_fail_locked(const clm__exchange *exchange, clm__comm *comm,
                                      const char *doing)
 {
-  char names[NAMES_SIZE] = "";
   /* Who is silent matters more than who does not listen. */
-  if (name_missing(exchange, comm, true, names) == 0)
-    (void)name_missing(exchange, comm, false, names);
-  CLM_FAIL(CLM_PEER_FAILED,
-           "while %s: no answer for %.1f s from %s; look there, or allow more time", doing,
-           1e-3 * comm->timeout_ms, names);
+  wanted what = {.exchange = exchange, .ops = comm->ops, .is_receive = true};
+  CLM_TRY(clm__comm_fail_silent(comm, doing, waits_for, &what));
+  what.is_receive = false;
+  return clm__comm_fail_silent(comm, doing, waits_for, &what);
 }

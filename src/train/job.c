@@ -66,28 +66,16 @@ clm_status clm_job_share(clm_job *job, const char *mine, char **text)
   return CLM_OK;
 }
 
-clm_status clm__job_agree(clm__comm *comm, clm_status mine)
-{
-  if (clm__comm_get_size(comm) == 1) return mine;
-  char message[CLM_ERROR_MESSAGE_SIZE] = "";
-  if (mine != CLM_OK)
-    (void)snprintf(message, sizeof message, "%s",
-                   clm_error_last()->status == mine ? clm_error_last()->message
-                                                    : clm_status_text(mine));
-  CLM_TRY(clm__comm_agree(comm, mine, message));
-  return CLM_OK;
-}
-
 clm_status clm__job_share(clm__comm *comm, clm_status mine, char **bytes, size_t *size_bytes)
 {
-  CLM_TRY(clm__job_agree(comm, mine));
+  CLM_TRY(clm__comm_agree_last(comm, mine));
   if (clm__comm_get_size(comm) == 1) return CLM_OK;
   const bool has_own = clm__comm_get_rank(comm) == 0;
   uint64_t size = has_own ? *size_bytes : 0;
   CLM_TRY(clm__comm_broadcast(comm, &size, sizeof size));
   char *room = has_own ? *bytes : NULL;
   const clm_status status = has_own ? CLM_OK : clm__mem_alloc((size_t)size, 1, &room);
-  clm_status shared = clm__job_agree(comm, status);
+  clm_status shared = clm__comm_agree_last(comm, status);
   if (shared == CLM_OK) shared = clm__comm_broadcast(comm, room, (size_t)size);
   if (shared != CLM_OK) {
     if (!has_own) clm__mem_free(room);

@@ -9,10 +9,6 @@ struct clm_job {
   clm__comm *comm;
 };
 
-/* Ends a piece of work on all ranks alike, with the thread's error where `mine` is no CLM_OK; alone
- * the error passes as it is. Collective. */
-CLM_MUST_CHECK clm_status clm__job_agree(clm__comm *comm, clm_status mine);
-
 /* Rank 0's bytes on every rank. `mine` says whether rank 0 has any; the others bring CLM_OK and get
  * bytes of their own to free. Collective. Errors: rank 0's, PEER_FAILED, NO_MEMORY. */
 CLM_MUST_CHECK clm_status clm__job_share(clm__comm *comm, clm_status mine, char **bytes,

@@ -111,7 +111,7 @@ static clm_status compare_settings(const clm__session *session)
   const int size = clm__comm_get_size(session->comm);
   const uint64_t mine = digest_settings(session->config);
   uint64_t *all = NULL;
-  CLM_TRY(clm__job_agree(session->comm, clm__mem_alloc((size_t)size, sizeof *all, &all)));
+  CLM_TRY(clm__comm_agree_last(session->comm, clm__mem_alloc((size_t)size, sizeof *all, &all)));
   clm_status status = clm__comm_gather(session->comm, &mine, sizeof mine, all);
   for (int rank = 1; rank < size && status == CLM_OK; rank++)
     if (all[rank] != all[0])
@@ -139,7 +139,7 @@ static clm_status open_folder(clm__session *session)
     status = clm__run_folder_name(&session->folder, path);
     clm__mem_free(path);
   }
-  CLM_TRY(clm__job_agree(session->comm, status));
+  CLM_TRY(clm__comm_agree_last(session->comm, status));
   (void)snprintf(session->result->out_folder, sizeof session->result->out_folder, "%s",
                  session->folder.path);
   return CLM_OK;
@@ -242,7 +242,7 @@ static clm_status open_all(clm__session *session)
   const clm_train_config *config = session->config;
   CLM_TRY(join(session));
   clm__comm *comm = session->comm;
-  CLM_TRY(clm__job_agree(comm, begin(session)));
+  CLM_TRY(clm__comm_agree_last(comm, begin(session)));
   CLM_TRY(compare_settings(session));
   CLM_TRY(open_folder(session));
   if (config->helper_process && !config->resume && clm__comm_get_size(comm) == 1)
@@ -251,11 +251,11 @@ static clm_status open_all(clm__session *session)
   CLM_TRY(clm__session_open_devices(session));
   CLM_TRY(clm__shared_data_open(&config->data, comm, session->log, &session->dataset,
                                 &session->all_count));
-  CLM_TRY(clm__job_agree(comm, begin_order(session)));
+  CLM_TRY(clm__comm_agree_last(comm, begin_order(session)));
   CLM_TRY(clm__session_open_model(session));
   CLM_TRY(clm__session_open_team(session));
-  CLM_TRY(clm__job_agree(comm, clm__session_begin_saving(session)));
-  CLM_TRY(clm__job_agree(comm, tell_all(session)));
+  CLM_TRY(clm__comm_agree_last(comm, clm__session_begin_saving(session)));
+  CLM_TRY(clm__comm_agree_last(comm, tell_all(session)));
   return CLM_OK;
 }
 

@@ -47,7 +47,7 @@ static clm_status raise_failure(const clm__session *session)
 
 static clm_status meet(const clm__session *session)
 {
-  return clm__job_agree(session->comm, raise_failure(session));
+  return clm__comm_agree_last(session->comm, raise_failure(session));
 }
 
 static clm_status load_next(clm__session *session, clm__batch *batch)
@@ -209,7 +209,7 @@ static clm_status finish_set_up(clm__session *session)
 {
   if (session->steps_run != 1) return CLM_OK;
   if (session->dataset->count > session->dataset->train_count)
-    CLM_TRY(clm__job_agree(session->comm, clm__team_build_evaluation(session->team)));
+    CLM_TRY(clm__comm_agree_last(session->comm, clm__team_build_evaluation(session->team)));
   clm__comm_set_timeout(session->comm, (int)(1e3 * session->config->peer_timeout_seconds));
   return CLM_OK;
 }
@@ -376,7 +376,8 @@ clm_status clm__session_run(clm__session *session)
   if (status != CLM_OK && status != CLM_STOPPED) return status;
   const clm_error stopped = *clm_error_last();
   CLM_TRY(clm__session_tell_devices(session));
-  CLM_TRY(clm__job_agree(session->comm, clm__callbacks_end(&session->callbacks, session->result)));
+  CLM_TRY(clm__comm_agree_last(session->comm,
+                               clm__callbacks_end(&session->callbacks, session->result)));
   return status == CLM_OK ? CLM_OK : clm__error_raise(&stopped);
 }
 

@@ -56,7 +56,7 @@ clm_status clm__session_save(clm__session *session)
   const clm__saver_job job = {.to_checkpoints = true};
   const double begin = clm__clock_seconds();
   CLM_TRY(clm__session_fetch(session));
-  CLM_TRY(clm__job_agree(session->comm, write_checkpoint(session)));
+  CLM_TRY(clm__comm_agree_last(session->comm, write_checkpoint(session)));
   tell_checkpoint(session, &job, clm__clock_seconds() - begin);
   return CLM_OK;
 }
@@ -180,7 +180,7 @@ static clm_status add_device_events(clm__session *session, int epoch, clm_status
   const int count = session->replica_count;
   clm__team_row *rows = NULL;
   if (count == 1) return CLM_OK;
-  CLM_TRY(clm__job_agree(session->comm, clm__mem_alloc((size_t)count, sizeof *rows, &rows)));
+  CLM_TRY(clm__comm_agree_last(session->comm, clm__mem_alloc((size_t)count, sizeof *rows, &rows)));
   const clm_status status = clm__team_report(session->team, rows);
   if (status == CLM_OK && session->events != NULL)
     *written = clm__events_add_devices(session->events, epoch, rows, count);
@@ -295,5 +295,5 @@ static clm_status write_model(clm__session *session)
 clm_status clm__session_save_model(clm__session *session)
 {
   CLM_TRY(clm__session_fetch(session));
-  return clm__job_agree(session->comm, write_model(session));
+  return clm__comm_agree_last(session->comm, write_model(session));
 }

@@ -80,7 +80,7 @@ clm_status clm__session_open_model(clm__session *session)
   status = clm__job_share(session->comm, status, &bytes, &size_bytes);
   if (status == CLM_OK) {
     if (!is_first) status = unpack_model(session, bytes, size_bytes);
-    status = clm__job_agree(session->comm, status);
+    status = clm__comm_agree_last(session->comm, status);
   }
   clm__mem_free(bytes);
   return status;

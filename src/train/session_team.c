@@ -45,9 +45,9 @@ clm_status clm__session_open_devices(clm__session *session)
       .config = &session->config->run, .comm = comm, .trace = session->tracing.trace};
   const clm_status status =
       clm__device_choice_open_all(&wish, &session->devices, &session->device_count, &session->tune);
-  CLM_TRY(clm__job_agree(comm, status));
+  CLM_TRY(clm__comm_agree_last(comm, status));
   CLM_TRY(clm__team_count_replicas(comm, session->device_count, &session->replica_count));
-  CLM_TRY(clm__job_agree(comm, settle_shares(session)));
+  CLM_TRY(clm__comm_agree_last(comm, settle_shares(session)));
   return CLM_OK;
 }
 
@@ -129,8 +129,8 @@ clm_status clm__session_open_team(clm__session *session)
     clm__helper_serve(session->helper, session->devices[0], session->dataset->class_count,
                       (int)largest_batch);
   CLM_TRY(clm__team_create(&team, &session->team));
-  CLM_TRY(clm__job_agree(session->comm, fill_team(session, (int)largest_batch)));
-  CLM_TRY(clm__job_agree(session->comm, clm__session_note_shares(session)));
+  CLM_TRY(clm__comm_agree_last(session->comm, fill_team(session, (int)largest_batch)));
+  CLM_TRY(clm__comm_agree_last(session->comm, clm__session_note_shares(session)));
   return CLM_OK;
 }
 
@@ -195,8 +195,8 @@ clm_status clm__session_tell_devices(clm__session *session)
 {
   if (session->replica_count == 1) return CLM_OK;
   clm__team_row *rows = NULL;
-  CLM_TRY(clm__job_agree(session->comm,
-                         clm__mem_alloc((size_t)session->replica_count, sizeof *rows, &rows)));
+  CLM_TRY(clm__comm_agree_last(
+      session->comm, clm__mem_alloc((size_t)session->replica_count, sizeof *rows, &rows)));
   const clm_status status = clm__team_report(session->team, rows);
   if (status == CLM_OK && clm__session_is_first(session)) tell_rows(session, rows);
   clm__mem_free(rows);

@@ -33,7 +33,7 @@ static clm_status share_list(const clm_data_config *config, clm__comm *comm, clm
   status = clm__job_share(comm, status, &bytes, &size_bytes);
   if (status == CLM_OK) {
     if (!is_first) status = unpack_list(config, bytes, size_bytes, dataset);
-    status = clm__job_agree(comm, status);
+    status = clm__comm_agree_last(comm, status);
   }
   clm__mem_free(bytes);
   return status;
@@ -94,7 +94,7 @@ static clm_status exchange_notes(clm__dataset *dataset, clm__comm *comm, note *n
     const clm_status status = write_notes(dataset, notes, parts, &more);
     if (written == CLM_OK) written = status;
   }
-  return clm__job_agree(comm, written);
+  return clm__comm_agree_last(comm, written);
 }
 
 static clm_status share_faults(clm__dataset *dataset, clm__comm *comm)
@@ -102,7 +102,7 @@ static clm_status share_faults(clm__dataset *dataset, clm__comm *comm)
   if (clm__comm_get_size(comm) == 1) return CLM_OK;
   note *notes = NULL;
   const clm_status room = clm__mem_alloc((size_t)clm__comm_get_size(comm), sizeof *notes, &notes);
-  clm_status status = clm__job_agree(comm, room);
+  clm_status status = clm__comm_agree_last(comm, room);
   if (status == CLM_OK) status = exchange_notes(dataset, comm, notes);
   clm__mem_free(notes);
   return status;
@@ -115,11 +115,11 @@ static clm_status check_shared(clm__dataset *dataset, const clm_data_config *con
                                            .strict = config->strict != 0};
   const size_t part = (size_t)clm__comm_get_rank(comm);
   const size_t parts = (size_t)clm__comm_get_size(comm);
-  CLM_TRY(clm__job_agree(comm, clm__dataset_check_part(dataset, &check, part, parts)));
+  CLM_TRY(clm__comm_agree_last(comm, clm__dataset_check_part(dataset, &check, part, parts)));
   CLM_TRY(share_faults(dataset, comm));
   const clm_status judged =
       clm__dataset_judge(dataset, config->strict != 0, part == 0 ? log : NULL);
-  return clm__job_agree(comm, judged);
+  return clm__comm_agree_last(comm, judged);
 }
 
 clm_status clm__shared_data_open(const clm_data_config *config, clm__comm *comm, const clm_log *log,

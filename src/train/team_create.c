@@ -178,18 +178,15 @@ static clm_status tell_rooms(clm__team *team)
   return CLM_OK;
 }
 
-static clm_status agree(clm__team *team, clm_status status)
-{
-  const clm_error own = *clm_error_last();
-  if (clm__comm_get_size(team->comm) == 1) return status;
-  return clm__comm_agree(team->comm, status, own.message);
-}
-
 static clm_status make_team(clm__team *team)
 {
-  CLM_TRY(agree(team, make_members(team)));
+  CLM_TRY(clm__comm_agree_last(team->comm, make_members(team)));
   CLM_TRY(meet(team));
-  CLM_TRY(agree(team, make_own(team)));
+  if (team->size > 1) {
+    CLM_TRY(clm__comm_agree_last(team->comm, clm__team_cut_parts(team)));
+    CLM_TRY(clm__team_open_window(team));
+  }
+  CLM_TRY(clm__comm_agree_last(team->comm, make_own(team)));
   return tell_rooms(team);
 }
 

@@ -75,17 +75,39 @@ static void lay_out(const clm__team *team, team_member *member)
   }
 }
 
+static size_t gradient_elements(const team_member *member)
+{
+  size_t elements = flat_elements(member);
+  for (int i = 0; i < member->team->part_count; i++)
+    if (!is_lent(member, i)) elements += place_elements(member->team, i, &member->places[i]);
+  return elements;
+}
+
+clm_status clm__team_cut_parts(clm__team *team)
+{
+  team->part_count = cut(team->layout, NULL);
+  for (int i = 0; i < team->member_count; i++) {
+    team_member *const member = &team->members[i];
+    const clm__device_info *const info = &member->device->info;
+    member->lends = info->kind == CLM__DEVICE_CPU && info->has_unified_memory;
+    CLM_TRY(clm__mem_alloc((size_t)team->part_count, sizeof *member->places, &member->places));
+    (void)cut(team->layout, member->places);
+  }
+  return CLM_OK;
+}
+
+clm_status clm__team_open_window(clm__team *team)
+{
+  return clm__window_create(team->comm, gradient_elements(&team->members[0]) * sizeof(float),
+                            team->part_count, &team->window);
+}
+
 static clm_status make_places(clm__team *team, team_member *member)
 {
-  const size_t part_count = (size_t)team->part_count;
-  const clm__device_info *info = &member->device->info;
-  member->lends = info->kind == CLM__DEVICE_CPU && info->has_unified_memory;
-  CLM_TRY(clm__mem_alloc(part_count, sizeof *member->places, &member->places));
-  (void)cut(team->layout, member->places);
-  size_t elements = flat_elements(member);
-  for (int i = 0; i < team->part_count; i++)
-    if (!is_lent(member, i)) elements += place_elements(team, i, &member->places[i]);
-  CLM_TRY(clm__mem_alloc_aligned(elements * sizeof(float), &member->gradients));
+  if (member->index == 0)
+    member->gradients = clm__window_get_bytes(team->window);
+  else
+    CLM_TRY(clm__mem_alloc_aligned(gradient_elements(member) * sizeof(float), &member->gradients));
   lay_out(team, member);
   return CLM_OK;
 }
@@ -99,6 +121,7 @@ static clm_status make_bucket(clm__team *team, int index)
   (void)snprintf(part->name, sizeof part->name, "all-reduce %d", index);
   const clm__bucket_config bucket = {.values = part->sum,
                                      .count = part->count + (is_last ? FIGURE_COUNT : 0),
+                                     .window = team->window,
                                      .wire = is_last ? CLM__WIRE_F32 : team->config.wire,
                                      .trace = team->config.trace,
                                      .name = part->name};
@@ -107,7 +130,6 @@ static clm_status make_bucket(clm__team *team, int index)
 
 clm_status clm__team_make_parts(clm__team *team)
 {
-  team->part_count = cut(team->layout, NULL);
   CLM_TRY(clm__mem_alloc((size_t)team->part_count, sizeof *team->parts, &team->parts));
   for (int i = 0; i < team->member_count; i++) CLM_TRY(make_places(team, &team->members[i]));
   for (int i = 0; i < team->part_count; i++) CLM_TRY(make_bucket(team, i));
@@ -125,9 +147,10 @@ void clm__team_free_parts(clm__team *team)
   clm__mem_free(team->parts);
   for (int i = 0; team->members != NULL && i < team->member_count; i++) {
     clm__mem_free(team->members[i].places);
-    /* The network may still write into the first member's. */
-    if (i > 0 || !in_flight) clm__mem_free(team->members[i].gradients);
+    if (i > 0) clm__mem_free(team->members[i].gradients);
   }
+  /* The network may still write into the first member's. */
+  if (!in_flight) clm__window_destroy(team->window);
 }
 
 /* ---- figures ---- */

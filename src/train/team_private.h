@@ -112,6 +112,7 @@ struct clm__team {
   /* Gradients in parts, the last layer's first. */
   team_part *parts;
   int part_count;
+  clm__window *window; /* of the sums */
   clm__bucket *figures_bucket; /* of clm__team_sum */
   float figures[FIGURE_COUNT];
 
@@ -168,6 +169,10 @@ CLM_MUST_CHECK clm_status clm__team_check_members(const clm__team *team);
 CLM_MUST_CHECK clm_status clm__team_start_threads(clm__team *team);
 void clm__team_stop_threads(clm__team *team);
 
+/* Cuts the gradients of all members into parts. */
+CLM_MUST_CHECK clm_status clm__team_cut_parts(clm__team *team);
+/* Makes the memory for the sums. Collective; fails on all ranks or on none. */
+CLM_MUST_CHECK clm_status clm__team_open_window(clm__team *team);
 /* Lays out the parts and registers their buckets. */
 CLM_MUST_CHECK clm_status clm__team_make_parts(clm__team *team);
 void clm__team_free_parts(clm__team *team);

@@ -13,20 +13,12 @@ static size_t untrained_elements(const clm__team *team)
   return team->layout->elements - team->layout->trainable_elements;
 }
 
-/* All ranks leave with the same status. */
-static clm_status agree(const clm__team *team, clm_status status)
-{
-  if (!has_ranks(team)) return status;
-  const clm_error own = *clm_error_last();
-  return clm__comm_agree(team->comm, status, own.message);
-}
-
 clm_status clm__team_tell_pending(clm__team *team)
 {
   if (!has_ranks(team)) return CLM_OK;
   const clm_status status =
       team->pending.status != CLM_OK ? clm__error_raise(&team->pending) : CLM_OK;
-  return agree(team, status);
+  return clm__comm_agree_last(team->comm, status);
 }
 
 /* What the replicas of a rank hold. */
@@ -96,7 +88,7 @@ static clm_status mend_drift(clm__team *team)
              "first one are given to all",
              (unsigned long long)team->steps);
   const clm_status status = clm__replica_read_weights(team->members[0].replica, team->values);
-  CLM_TRY(agree(team, status));
+  CLM_TRY(clm__comm_agree_last(team->comm, status));
   return clm__comm_broadcast(team->comm, team->values, team->layout->elements * sizeof(float));
 }
 
@@ -106,10 +98,10 @@ clm_status clm__team_settle(clm__team *team)
   CLM_TRY(clm__team_tell_pending(team));
   holdings own = {0};
   bool drifted = false;
-  CLM_TRY(agree(team, read_members(team, &own)));
+  CLM_TRY(clm__comm_agree_last(team->comm, read_members(team, &own)));
   CLM_TRY(clm__bucket_start(team->averages_bucket));
   CLM_TRY(clm__bucket_wait(team->averages_bucket));
   CLM_TRY(find_drift(team, &own, &drifted));
   if (drifted) CLM_TRY(mend_drift(team));
-  return agree(team, write_members(team));
+  return clm__comm_agree_last(team->comm, write_members(team));
 }

@@ -71,7 +71,7 @@ clm_status clm__tracing_begin(clm__tracing *tracing, clm__comm *comm, const char
 {
   *tracing = (clm__tracing){.path = path};
   if (path == NULL) return CLM_OK;
-  CLM_TRY(clm__job_agree(comm, make(tracing, comm, steps)));
+  CLM_TRY(clm__comm_agree_last(comm, make(tracing, comm, steps)));
   CLM_TRY(clm__pair_compare_clocks(comm, &tracing->clock));
   tracing->zero_seconds = clm__clock_seconds();
   return clm__comm_broadcast(comm, &tracing->zero_seconds, sizeof tracing->zero_seconds);
@@ -145,7 +145,7 @@ static clm_status make_room(clm__comm *comm, const rank_part *parts, char **room
   for (int rank = 1; rank < clm__comm_get_size(comm); rank++)
     if (parts[rank].size_bytes > most) most = parts[rank].size_bytes;
   const clm_status status = is_first ? clm__mem_alloc((size_t)most, 1, room) : CLM_OK;
-  return clm__job_agree(comm, status);
+  return clm__comm_agree_last(comm, status);
 }
 
 /* Everything behind a rank's own text. Fails where the ranks have lost each other. */

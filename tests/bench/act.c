@@ -133,7 +133,7 @@ static clm_status share_figures(bench_act *act, act_figures *figures)
 /* ---- sums with nothing beside them ---- */
 
 typedef struct sum_stage {
-  float *values;
+  clm__window *window;
   clm__bucket *buckets[SUM_BUCKETS_MAX];
   int count;
 } sum_stage;
@@ -141,11 +141,14 @@ typedef struct sum_stage {
 static clm_status make_stage(const bench_act *act, sum_stage *stage)
 {
   const size_t floats = act->trainee.model.weights->trainable_elements;
-  CLM_TRY(clm__mem_alloc(floats, sizeof(float), &stage->values));
+  clm__comm *const comm = act->config.comm;
+  CLM_TRY(clm__window_create(comm, floats * sizeof(float), SUM_BUCKETS_MAX, &stage->window));
+  float *const values = clm__window_get_bytes(stage->window);
   for (size_t at = 0; at < floats && stage->count < SUM_BUCKETS_MAX; stage->count++) {
-    const clm__bucket_config config = {.values = stage->values + at,
+    const clm__bucket_config config = {.values = values + at,
+                                       .window = stage->window,
                                        .count = clm__min_size(floats - at, SUM_BUCKET_FLOATS)};
-    CLM_TRY(clm__bucket_create(act->config.comm, &config, &stage->buckets[stage->count]));
+    CLM_TRY(clm__bucket_create(comm, &config, &stage->buckets[stage->count]));
     at += config.count;
   }
   return CLM_OK;
@@ -170,7 +173,7 @@ static clm_status run_sums(const bench_act *act, act_figures *figures)
   for (int i = 0; i < figures->sums && status == CLM_OK; i++)
     status = run_sum(act, &stage, &figures->sum[i]);
   for (int i = 0; i < stage.count; i++) clm__bucket_destroy(stage.buckets[i]);
-  clm__mem_free(stage.values);
+  clm__window_destroy(stage.window);
   return status;
 }
 
