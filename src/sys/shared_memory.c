@@ -34,15 +34,15 @@ static clm_status map(clm__shared_memory *memory, int descriptor)
 }
 
 #ifdef __linux__
-/* A descriptor of new memory. Not every process may see the descriptors of children: they are
- * closed in them. */
+/* A descriptor of new memory, whose pages the system gives as they are touched, however many it
+ * has: fallocate(2) would take them at once, and end processes where there are too few. */
 static clm_status open_new(size_t size_bytes, int *descriptor)
 {
   CLM_REQUIRE(!clm__testswitch_is("CLEMATIS_TEST_NO_SHARED_MEMORY", "1"), CLM_UNSUPPORTED,
               "no memory is shared (by CLEMATIS_TEST_NO_SHARED_MEMORY)");
   const int made = memfd_create("clematis", MFD_CLOEXEC);
   CLM_REQUIRE(made >= 0, CLM_UNSUPPORTED, "the system shares no memory: %s", strerror(errno));
-  if (fallocate(made, 0, 0, (off_t)(HEAD_BYTES + size_bytes)) == 0) {
+  if (ftruncate(made, (off_t)(HEAD_BYTES + size_bytes)) == 0) {
     *descriptor = made;
     return CLM_OK;
   }
@@ -58,6 +58,11 @@ static clm_status open_new(size_t size_bytes, int *descriptor)
 }
 #endif
 
+static size_t get_machine_bytes(void)
+{
+  return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
 static uint64_t make_check(const clm__shared_memory *memory)
 {
   const double now = clm__clock_unix_seconds();
@@ -70,8 +75,8 @@ clm_status clm__shared_memory_create(size_t size_bytes, clm__shared_memory **mem
 {
   clm_status status = CLM_OK;
   clm__shared_memory *made = NULL;
-  CLM_REQUIRE(size_bytes <= INT64_MAX - HEAD_BYTES, CLM_NO_MEMORY,
-              "out of memory: %zu shared bytes are more than can be addressed", size_bytes);
+  CLM_REQUIRE(size_bytes <= get_machine_bytes(), CLM_NO_MEMORY,
+              "out of memory: %zu shared bytes are more than the machine has", size_bytes);
   CLM_TRY(clm__mem_alloc(1, sizeof *made, &made));
   made->descriptor = -1;
   CLM_TRY_TO(failed, status, open_new(size_bytes, &made->descriptor));

@@ -20,8 +20,7 @@ typedef struct clm__shared_memory_key {
   uint64_t check; /* that it is this memory, and no other of the same process */
 } clm__shared_memory_key;
 
-/* Zeroed memory, for which the system promises room at once. Errors: UNSUPPORTED (the system has no
- * such memory), NO_MEMORY. */
+/* Zeroed memory. Errors: UNSUPPORTED (the system has no such memory), NO_MEMORY. */
 CLM_MUST_CHECK clm_status clm__shared_memory_create(size_t size_bytes, clm__shared_memory **memory);
 
 /* The memory of another process, or of this one, for as long as it has not been hidden. Errors:

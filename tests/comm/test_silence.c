@@ -43,15 +43,19 @@ static void expect_names(int silent)
 }
 
 /* The silent rank is named in time, and once it goes on the sum is still complete. */
-static void check_silence(size_t count)
+static void check_silence(size_t count, bool in_window)
 {
-  static float values[40000];
+  static float plain[40000];
   clm__comm *const comm = get_job();
   const int size = clm__comm_get_size(comm);
   const int rank = clm__comm_get_rank(comm);
   const int silent = size - 1;
   clm__bucket *bucket = NULL;
-  const clm__bucket_config config = {.values = values, .count = count};
+  clm__window *window = NULL;
+  if (in_window)
+    assert_int_equal(clm__window_create(comm, count * sizeof(float), 1, &window), CLM_OK);
+  float *const values = in_window ? clm__window_get_bytes(window) : plain;
+  const clm__bucket_config config = {.values = values, .count = count, .window = window};
   assert_int_equal(clm__bucket_create(comm, &config, &bucket), CLM_OK);
   for (size_t i = 0; i < count; i++) values[i] = get_brought(rank, i, 0);
   assert_int_equal(clm__comm_barrier(comm), CLM_OK);
@@ -70,18 +74,25 @@ static void check_silence(size_t count)
   assert_int_equal(clm__bucket_wait(bucket), CLM_OK);
   for (size_t i = 0; i < count; i++) assert_true(values[i] == get_sum(size, i, 0));
   clm__bucket_destroy(bucket);
+  clm__window_destroy(window);
 }
 
 static void a_silent_rank_is_named_in_time(void **state)
 {
   (void)state;
-  check_silence(40000);
+  check_silence(40000, false);
 }
 
 static void a_silent_rank_is_named_by_a_small_bucket(void **state)
 {
   (void)state;
-  check_silence(1);
+  check_silence(1, false);
+}
+
+static void a_silent_rank_is_named_in_shared_memory(void **state)
+{
+  (void)state;
+  check_silence(40000, true);
 }
 
 int main(void)
@@ -89,6 +100,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_silent_rank_is_named_in_time),
       cmocka_unit_test(a_silent_rank_is_named_by_a_small_bucket),
+      cmocka_unit_test(a_silent_rank_is_named_in_shared_memory),
   };
   return cmocka_run_group_tests(tests, open_job, close_job);
 }
