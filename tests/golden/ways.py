@@ -3,9 +3,9 @@
 
 In steps 5 to 9 of that run a few windows of the pools hold two results, or a result and the zero of
 ReLU, that are equal to rounding. Which one wins is decided by the last bits of a convolution, and
-from there on the weights differ, by up to 1e-3 in the end. Keras itself leaves the recorded way
-where oneDNN may use SSE4.1 alone (ONEDNN_MAX_CPU_ISA=SSE41: way 6), and keeps to it with AVX2,
-without oneDNN, with XLA, and in float64.
+from there on the weights differ, by up to 1e-3 in the end. Keras itself may leave the recorded way:
+of two runs with ONEDNN_MAX_CPU_ISA=SSE41 one took way 5. With AVX2, without oneDNN, with XLA and in
+float64 it kept to the recorded one.
 
 This script looks for the ways within the rounding of float32: in one step at a time it computes the
 gradients with convolution kernels that are off by about 5e-7 of themselves, drawn from a seed, and

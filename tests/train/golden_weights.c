@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 /* The recorded one, and train/way1, way2, ... */
-enum { WAYS = 7 };
+enum { WAYS = 6 };
 
 static npy read_weight(const clm__model_file *model, const clm__weight *weight, const char *folder)
 {
