@@ -59,22 +59,21 @@ static bool look_away(const clm__window *window, clm_status status)
   return false;
 }
 
-static bool see_others(clm__window *window, const offer *offers)
-{
-  const clm__comm *const comm = window->comm;
-  for (int rank = 0; rank < comm->facts.size; rank++) {
-    if (!offers[rank].is_there) return false;
-    if (rank == comm->facts.rank) continue;
-    if (!look_away(window, clm__shared_memory_attach(&offers[rank].key, &window->seen[rank])))
-      return false;
-  }
-  return true;
-}
-
 static bool is_everywhere(const clm__window *window, const offer *offers)
 {
   for (int rank = 0; rank < window->comm->facts.size; rank++)
     if (!offers[rank].is_there) return false;
+  return true;
+}
+
+static bool see_others(clm__window *window, const offer *offers)
+{
+  const clm__comm *const comm = window->comm;
+  for (int rank = 0; rank < comm->facts.size; rank++) {
+    if (rank == comm->facts.rank) continue;
+    if (!look_away(window, clm__shared_memory_attach(&offers[rank].key, &window->seen[rank])))
+      return false;
+  }
   return true;
 }
 
@@ -88,7 +87,7 @@ static clm_status share(clm__window *window, size_t size_bytes, offer *offers)
       window, clm__shared_memory_create(boards_bytes(window) + size_bytes, &window->seen[own]));
   if (mine.is_there) mine.key = clm__shared_memory_get_key(window->seen[own]);
   CLM_TRY(clm__comm_gather(comm, &mine, sizeof mine, offers));
-  mine.is_there = see_others(window, offers);
+  mine.is_there = is_everywhere(window, offers) && see_others(window, offers);
   CLM_TRY(clm__comm_gather(comm, &mine, sizeof mine, offers));
   if (!is_everywhere(window, offers)) {
     stop_sharing(window);
