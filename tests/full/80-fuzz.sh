@@ -25,7 +25,8 @@ search() {
   echo "$status" >"$CLM_FULL/$1.status"
 }
 
-# replay NAME: says it again.
+# replay NAME: says it again; try calls it.
+# shellcheck disable=SC2317
 replay() {
   cat "$CLM_FULL/$1.log"
   return "$(cat "$CLM_FULL/$1.status")"
