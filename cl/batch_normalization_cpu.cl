@@ -16,7 +16,6 @@
 #define COEFFICIENTS 3
 #define TILE 4
 #define BLOCK 64
-#define INLINE static inline __attribute__((always_inline))
 
 // The gradient before the activation.
 INLINE floatv slope_gradient(global const float *dy, global const float *y, size_t at)

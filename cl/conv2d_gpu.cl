@@ -78,7 +78,6 @@
 #define STRIDE_B (TILE_N + 4)
 #define SLOTS(tile) (((tile) * TILE_K / VEC + ITEMS - 1) / ITEMS)
 #define GPU_KERNEL kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
-#define INLINE inline __attribute__((always_inline))
 
 #if VEC == 4
 typedef float4 values;

@@ -36,7 +36,6 @@
 #define R 4
 #define TILES 4
 #endif
-#define INLINE static inline __attribute__((always_inline))
 
 #define YH (OH / 2)
 #define YW (OW / 2)

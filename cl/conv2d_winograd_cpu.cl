@@ -35,8 +35,6 @@
 #define R 8
 #define TILES 8
 #endif
-// A program uses only the parts of its pass.
-#define INLINE static inline __attribute__((always_inline, unused))
 
 #define YH (OH / 2)
 #define YW (OW / 2)

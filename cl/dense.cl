@@ -14,7 +14,7 @@
 #define BLOCK 64
 
 // The gradient before the activation.
-inline float slope_gradient(global const float *dy, global const float *y, size_t at)
+INLINE float slope_gradient(global const float *dy, global const float *y, size_t at)
 {
 #if ACTIVATION == ACTIVATION_LINEAR
   return dy[at];

@@ -17,7 +17,6 @@
 #define PANEL 128
 #define UNIT_BLOCK 128
 #define UNIT_BLOCKS (UNITS < UNIT_BLOCK ? 1 : UNITS / UNIT_BLOCK)
-#define INLINE static inline __attribute__((always_inline))
 
 // The left matrix of a product: element (row, step) lies at from[row * stride + step * next].
 typedef struct left_matrix {

@@ -18,7 +18,11 @@
 #define ACTIVATION ACTIVATION_LINEAR
 #endif
 
-inline float clm_activate(float z)
+// How a helper begins. `inline` alone defines no function (C99, 6.7.4): where a compiler does not
+// inline it its symbol is missing. Not every program uses every helper.
+#define INLINE static inline __attribute__((always_inline, unused))
+
+INLINE float clm_activate(float z)
 {
 #if ACTIVATION == ACTIVATION_RELU
   return z < 0.0f ? 0.0f : z; // keeps NaN, unlike fmax
@@ -37,7 +41,7 @@ inline float clm_activate(float z)
 #endif
 }
 
-inline float clm_activate_slope(float y)
+INLINE float clm_activate_slope(float y)
 {
 #if ACTIVATION == ACTIVATION_RELU
   return y > 0.0f ? 1.0f : 0.0f;
@@ -77,7 +81,7 @@ typedef JOIN(int, LANES) intv;
 // vload and vstore may become several instructions; an access through these types is one.
 typedef floatv __attribute__((aligned(4))) floatv_anywhere;
 typedef intv __attribute__((aligned(4))) intv_anywhere;
-#define ACCESS inline __attribute__((overloadable, always_inline))
+#define ACCESS INLINE __attribute__((overloadable))
 ACCESS floatv LOAD(global const float *p) { return *(global const floatv_anywhere *)p; }
 ACCESS floatv LOAD(const float *p) { return *(const floatv_anywhere *)p; }
 ACCESS void STORE(floatv v, global float *p) { *(global floatv_anywhere *)p = v; }
@@ -89,7 +93,7 @@ ACCESS void STORE(intv v, int *p) { *(intv_anywhere *)p = v; }
 #define CPU_KERNEL kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 
 // clm_activate and clm_activate_slope of each lane.
-inline floatv clm_activate_lanes(floatv z)
+INLINE floatv clm_activate_lanes(floatv z)
 {
 #if ACTIVATION == ACTIVATION_RELU
   return select(z, (floatv)0.0f, z < (floatv)0.0f);
@@ -103,7 +107,7 @@ inline floatv clm_activate_lanes(floatv z)
 #endif
 }
 
-inline floatv clm_activate_slope_lanes(floatv y)
+INLINE floatv clm_activate_slope_lanes(floatv y)
 {
 #if ACTIVATION == ACTIVATION_RELU
   return select((floatv)0.0f, (floatv)1.0f, y > (floatv)0.0f);
@@ -119,12 +123,12 @@ inline floatv clm_activate_slope_lanes(floatv y)
 #endif
 
 // A number in [0,1) from 24 bits, exact in float.
-inline float clm_random_unit(uint bits) { return (float)(bits >> 8) * 5.9604644775390625e-8f; }
+INLINE float clm_random_unit(uint bits) { return (float)(bits >> 8) * 5.9604644775390625e-8f; }
 
 // Sum and maximum over the `count` items of a group that stand `step` apart, both powers of two;
 // each of these items gets the result. Pairs are joined in a fixed order. All items of the group
 // must call; `values` has a place for each. NaN is no maximum.
-inline float clm_group_sum(local float *values, float value, int step, int count)
+INLINE float clm_group_sum(local float *values, float value, int step, int count)
 {
   const int item = (int)get_local_id(0), place = item / step % count;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -137,7 +141,7 @@ inline float clm_group_sum(local float *values, float value, int step, int count
   return values[item - place * step];
 }
 
-inline float clm_group_max(local float *values, float value, int step, int count)
+INLINE float clm_group_max(local float *values, float value, int step, int count)
 {
   const int item = (int)get_local_id(0), place = item / step % count;
   barrier(CLK_LOCAL_MEM_FENCE);

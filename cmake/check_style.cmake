@@ -99,7 +99,8 @@ function(clm_check_source file code)
   set(faults ${faults} PARENT_SCOPE)
 endfunction()
 
-# Rules for OpenCL C: nothing is double, not even by accident.
+# Rules for OpenCL C: nothing is double, not even by accident. And a function that is only `inline`
+# is no definition where a compiler does not inline it (C99, 6.7.4).
 function(clm_check_kernel file code)
   clm_forbid(double ${file} "${code}" "${edge}double[0-9]*[^A-Za-z0-9_]"
              "OpenCL 1.2 devices need not have double")
@@ -108,6 +109,10 @@ function(clm_check_kernel file code)
              "a literal without f is a double")
   clm_forbid(literal ${file} "${code}" "${edge}[0-9]+[eE][-+]?[0-9]+[^0-9a-zA-Z_.]"
              "a literal without f is a double")
+  if(NOT file STREQUAL "cl/prelude.cl")
+    clm_forbid(inline ${file} "${code}" "${edge}inline[^A-Za-z0-9_][^\n]*"
+               "a compiler that does not inline it has no such function: INLINE")
+  endif()
   set(faults ${faults} PARENT_SCOPE)
 endfunction()
 
