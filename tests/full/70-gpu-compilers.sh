@@ -25,7 +25,7 @@ fi
 # Lines "FILE.cl<TAB>OPTIONS<TAB>VARIANT" of every program that the tests of kernels build.
 list=$CLM_FULL/kernels
 if [ ! -s "$list" ]; then
-  CLEMATIS_TEST_LIST_KERNELS=$list ctest --test-dir build -L '^(op|exec)$' >/dev/null 2>&1
+  CLEMATIS_TEST_LIST_KERNELS=$list ctest --test-dir build --parallel "$(nproc)" -L '^(op|exec)$' >/dev/null 2>&1
 fi
 [ -s "$list" ] || skip "no test of kernels built a program"
 sort -u "$list" | awk -f tests/full/choose-programs.awk >"$CLM_FULL/chosen"
@@ -39,10 +39,13 @@ for file in cl/*.cl; do
   printf '%s\t%s\t%s\n' "$file" "$options" "${variant##*_} defaults" >>"$CLM_FULL/chosen"
 done
 echo "$(sort -u "$list" | wc -l) programs seen, $(wc -l <"$CLM_FULL/chosen") chosen, for $targets"
-# Between tabs the shell would not see an empty field.
-tr '\t' '|' <"$CLM_FULL/chosen" >"$CLM_FULL/fields"
-result=0
-while IFS='|' read -r file options variant; do
+
+# shellcheck disable=SC2317 # for_each calls it
+# compile "FILE.cl<TAB>OPTIONS<TAB>VARIANT"
+compile() {
+  file=$(echo "$1" | cut -f 1)
+  options=$(echo "$1" | cut -f 2)
+  variant=$(echo "$1" | cut -f 3)
   # What is meant for CPUs may need more registers than a GPU has.
   case $file in *_cpu.cl) spill=any ;; *) spill=0 ;; esac
   # Its tiles in private memory are larger than AMD's compiler takes; no GPU ever builds them.
@@ -52,6 +55,6 @@ while IFS='|' read -r file options variant; do
   esac
   # shellcheck disable=SC2086 # options are words
   try "$file ($variant) $options" $tools/cl-compile-gpus -t "$to" --max-spill $spill \
-    -p cl/prelude.cl -I cl $options "cl/$file" </dev/null || result=1
-done <"$CLM_FULL/fields"
-exit $result
+    -p cl/prelude.cl -I cl $options "cl/$file"
+}
+for_each compile "$CLM_FULL/chosen"

@@ -36,7 +36,7 @@ replay() {
 tell_of() {
   for told in "$@"; do
     try "$told for $seconds s" replay "$told" || result=1
-    grep -h 'number_of_executed_units' "$CLM_FULL/try" | sed 's/stat::/    /'
+    grep -h 'number_of_executed_units' "$said" | sed 's/stat::/    /'
   done
 }
 

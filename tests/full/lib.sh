@@ -90,19 +90,45 @@ run_ctest() {
 }
 
 # try WHAT COMMAND...: runs one check that is no ctest test, counts and prints its verdict. Output
-# is shown only where it fails.
+# is shown only where it fails. Several may run at once.
 try() {
   what=$1
   shift
-  if "$@" >"$CLM_FULL/try" 2>&1; then
+  said=$(mktemp "$CLM_FULL/try.XXXXXX")
+  if "$@" >"$said" 2>&1; then
     count 1 0 0
     echo "passed  $what"
   else
     status=$?
     count 0 1 0
     echo "FAILED  $what (status $status)"
-    { grep -E -m 16 'ERROR|runtime error|^ +#[0-9] ' "$CLM_FULL/try"; tail -n 25 "$CLM_FULL/try"; } |
+    { grep -E -m 16 'ERROR|runtime error|^ +#[0-9] ' "$said"; tail -n 25 "$said"; } |
       sed 's/^/    /'
     return 1
   fi
+}
+
+# for_each FUNCTION FILE: calls FUNCTION with each line of FILE, as many lines at once as there are
+# processors. Fails where one call did.
+for_each() {
+  workers=$(nproc)
+  pids=
+  for worker in $(seq 0 $((workers - 1))); do
+    awk -v n="$workers" -v k="$worker" 'NR % n == k' "$2" >"$CLM_FULL/lines.$worker"
+    call_each "$1" "$CLM_FULL/lines.$worker" &
+    pids="$pids $!"
+  done
+  bad=0
+  for pid in $pids; do
+    wait "$pid" || bad=1
+  done
+  return $bad
+}
+
+call_each() {
+  bad=0
+  while IFS= read -r line; do
+    "$1" "$line" </dev/null || bad=1
+  done <"$2"
+  return $bad
 }
