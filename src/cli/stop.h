@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* From now on the first of these signals is remembered, and said where `says`; the second ends the
- * process. */
+/* From now on the first of these signals is remembered, and said where `says`; one that comes half
+ * a second later or more ends the process at once. */
 void clm__stop_listen(bool says);
 
 /* What is said besides: the last step done. Where another rank has died the launcher signals the

@@ -8,6 +8,8 @@
 #include <math.h>
 
 #define KILL_SECONDS 10.0
+/* `timeout` signals its program twice, without a pause: that is one request. */
+#define SAME_REQUEST_SECONDS 0.5
 #define POLL_SECONDS 0.2
 #define BACKOFF_SECONDS_MAX 60.0
 #define EXIT_SAVED 75
@@ -41,6 +43,7 @@ static void advance(watched_job *watch, int signal_number)
   const clm__supervision *supervision = watch->supervision;
   const double now = clm__clock_seconds();
   const double waited = now - watch->since;
+  if (watch->level != STOP_NOT && waited < SAME_REQUEST_SECONDS) signal_number = 0;
   if (watch->level == STOP_NOT && (signal_number != 0 || now >= watch->end)) {
     watch->is_wanted = true;
     clm__log(supervision->log, CLM_LOG_WARNING, "%s: asking the job to save and end",

@@ -167,23 +167,24 @@ static void no_restart_where_none_is_wanted(void **state)
 typedef struct signal_sender {
   int number;
   int times;
+  useconds_t pause_us;
 } signal_sender;
 
 static void *send_signal(void *argument)
 {
   const signal_sender *sender = argument;
+  (void)usleep(300000);
   for (int i = 0; i < sender->times; i++) {
-    (void)usleep(300000);
+    if (i > 0) (void)usleep(sender->pause_us);
     (void)kill(getpid(), sender->number);
   }
   return NULL;
 }
 
 /* Runs a job while signals come; the time it took. */
-static double run_with_signals(fake_job *job, int number, int times, int *code)
+static double run_with_signals(fake_job *job, signal_sender sender, int *code)
 {
   const clm__supervision supervision = supervision_of(job);
-  signal_sender sender = {.number = number, .times = times};
   clm__thread thread = {0};
   const double start = clm__clock_seconds();
   /* Held first, or an early signal would end the test. */
@@ -203,7 +204,7 @@ static void a_stop_is_handed_on_as_usr2(void **state)
   for (size_t i = 0; i < 4; i++) {
     fake_job job = {.script = "trap 'exit 75' USR2; while :; do sleep 0.05; done"};
     int code = 0;
-    (void)run_with_signals(&job, numbers[i], 1, &code);
+    (void)run_with_signals(&job, (signal_sender){numbers[i], 1, 0}, &code);
     assert_int_equal(code, 75);
     assert_int_equal(job.attempts, 1);
   }
@@ -214,8 +215,21 @@ static void a_second_signal_does_not_wait(void **state)
   fake_job job = {.script = "trap '' USR2; trap 'exit 3' TERM; while :; do sleep 0.05; done"};
   int code = 0;
   (void)state;
-  assert_true(run_with_signals(&job, SIGTERM, 2, &code) < 4.0);
+  assert_true(run_with_signals(&job, (signal_sender){SIGTERM, 2, 600000}, &code) < 4.0);
   assert_int_equal(code, 3);
+}
+
+/* As `timeout` does it. */
+static void signals_in_a_row_are_one_request(void **state)
+{
+  fake_job job = {.script = "trap 'exit 3' TERM; trap asked=1 USR2; turns=0\n"
+                            "until [ $turns -ge 8 ]; do\n"
+                            "  sleep 0.05; turns=$((turns + ${asked:-0}))\n"
+                            "done; exit 75"};
+  int code = 0;
+  (void)state;
+  (void)run_with_signals(&job, (signal_sender){SIGTERM, 3, 20000}, &code);
+  assert_int_equal(code, 75);
 }
 
 static void a_third_signal_kills(void **state)
@@ -223,7 +237,7 @@ static void a_third_signal_kills(void **state)
   fake_job job = {.script = "trap '' USR2 TERM; while :; do sleep 0.05; done"};
   int code = 0;
   (void)state;
-  assert_true(run_with_signals(&job, SIGINT, 3, &code) < 4.0);
+  assert_true(run_with_signals(&job, (signal_sender){SIGINT, 3, 600000}, &code) < 4.0);
   assert_int_equal(code, 137);
 }
 
@@ -336,6 +350,7 @@ int main(void)
       cmocka_unit_test(no_restart_where_none_is_wanted),
       cmocka_unit_test(a_stop_is_handed_on_as_usr2),
       cmocka_unit_test(a_second_signal_does_not_wait),
+      cmocka_unit_test(signals_in_a_row_are_one_request),
       cmocka_unit_test(a_third_signal_kills),
       cmocka_unit_test(the_time_ends_the_job),
       cmocka_unit_test(the_grace_ends),
