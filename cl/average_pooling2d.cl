@@ -22,7 +22,7 @@
 #endif
 
 // How many of the elements first..first+count-1 lie in 0..size-1.
-INLINE int count_inside(int first, int count, int size)
+HELPER int count_inside(int first, int count, int size)
 {
   return min(first + count, size) - max(first, 0);
 }

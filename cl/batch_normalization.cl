@@ -24,7 +24,7 @@
 #define BLOCK 64
 
 // The gradient before the activation.
-INLINE float slope_gradient(global const float *dy, global const float *y, size_t at)
+HELPER float slope_gradient(global const float *dy, global const float *y, size_t at)
 {
 #if ACTIVATION == ACTIVATION_LINEAR
   return dy[at];
@@ -34,7 +34,7 @@ INLINE float slope_gradient(global const float *dy, global const float *y, size_
 }
 
 // Mean and 1 / sqrt(variance + epsilon) that normalize a channel.
-INLINE float2 statistics_of(global const float *saved, global const float *moving_mean,
+HELPER float2 statistics_of(global const float *saved, global const float *moving_mean,
                             global const float *moving_variance, float epsilon, int channel)
 {
 #if BATCH
@@ -76,7 +76,7 @@ kernel void batch_normalization_fwd_statistics_plain(global float *restrict work
 }
 
 // Joins the parts into mean and variance.
-INLINE float2 join_statistics(global const float *workspace, int rows, int splits, int part_rows,
+HELPER float2 join_statistics(global const float *workspace, int rows, int splits, int part_rows,
                               int channel)
 {
   global const float *parts = workspace + COEFFICIENTS * CHANNELS + channel;
@@ -93,7 +93,7 @@ INLINE float2 join_statistics(global const float *workspace, int rows, int split
 }
 
 // Puts two figures in place of the first part.
-INLINE void put_joint(global float *workspace, int channel, float2 figures)
+HELPER void put_joint(global float *workspace, int channel, float2 figures)
 {
   workspace[COEFFICIENTS * CHANNELS + channel] = figures.x;
   workspace[(COEFFICIENTS + 1) * CHANNELS + channel] = figures.y;
@@ -189,7 +189,7 @@ kernel void batch_normalization_bwd_sums_plain(global float *restrict workspace,
 }
 
 // Joins the parts into the sums of dz and of dz * (x - mean).
-INLINE float2 join_sums(global const float *workspace, int splits, int channel)
+HELPER float2 join_sums(global const float *workspace, int splits, int channel)
 {
   global const float *parts = workspace + COEFFICIENTS * CHANNELS + channel;
   float2 sums = 0.0f;
@@ -223,7 +223,7 @@ kernel void batch_normalization_bwd_w_finish(global float *restrict dgamma,
 
 // The sums of dz and of dz * (x - mean) * factor: dbeta and dgamma, which has the factor in it,
 // where both are given, else they are joined from the parts.
-INLINE float2 normalized_sums(global const float *workspace, global const float *dgamma,
+HELPER float2 normalized_sums(global const float *workspace, global const float *dgamma,
                               global const float *dbeta, int splits, float factor, int channel)
 {
   if (dgamma != 0 && dbeta != 0) return (float2)(dbeta[channel], dgamma[channel]);

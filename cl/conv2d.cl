@@ -45,7 +45,7 @@
 #define KERNEL_ELEMENTS (KH * KW * CG * F)
 
 // One element of z without its bias.
-INLINE float convolve(global const float *restrict image, global const float *restrict w, int oh,
+HELPER float convolve(global const float *restrict image, global const float *restrict w, int oh,
                       int ow, int f)
 {
   float sum = 0.0f;
@@ -90,7 +90,7 @@ kernel void conv2d_fwd_plain(global float *restrict y, global uchar *restrict wi
 }
 
 // The gradient of one element of z.
-INLINE float gradient(global const float *restrict dy, global const float *restrict y,
+HELPER float gradient(global const float *restrict dy, global const float *restrict y,
                       global const uchar *restrict winner, int n, int oh, int ow, int f)
 {
 #if POOL
@@ -130,7 +130,7 @@ kernel void conv2d_bwd_x_plain(global float *restrict dx, global const float *re
 }
 
 // The part of one weight's gradient that comes from one row of z.
-INLINE float weigh_row(global const float *restrict x, global const float *restrict dy,
+HELPER float weigh_row(global const float *restrict x, global const float *restrict dy,
                        global const float *restrict y, global const uchar *restrict winner, int row,
                        int element)
 {

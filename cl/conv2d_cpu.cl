@@ -58,16 +58,16 @@
 #define BLOCKS(channels) ((VECTORS(channels) + VT - 1) / VT)
 
 // Where vector v begins: the last ones do so earlier where they would not fit.
-INLINE int first_channel(int v, int channels) { return min(v * LANES, channels - LANES); }
+HELPER int first_channel(int v, int channels) { return min(v * LANES, channels - LANES); }
 
 // How many lanes of vector v stand in the vectors before it.
-INLINE int known_lanes(int v, int channels)
+HELPER int known_lanes(int v, int channels)
 {
   const bool even = channels % LANES == 0 && VECTORS(channels) % VT == 0;
   return even ? 0 : v * LANES - first_channel(v, channels);
 }
 
-INLINE void store_vector(floatv value, int v, int channels, global float *restrict pixel)
+HELPER void store_vector(floatv value, int v, int channels, global float *restrict pixel)
 {
   const int known = known_lanes(v, channels);
   if (known == 0) {
@@ -79,7 +79,7 @@ INLINE void store_vector(floatv value, int v, int channels, global float *restri
   for (int i = known; i < LANES; i++) pixel[first_channel(v, channels) + i] = lanes[i];
 }
 
-INLINE void store_winners(intv value, int v, global uchar *restrict pixel)
+HELPER void store_winners(intv value, int v, global uchar *restrict pixel)
 {
   const int known = known_lanes(v, F);
   if (known == 0) {
@@ -91,7 +91,7 @@ INLINE void store_winners(intv value, int v, global uchar *restrict pixel)
   for (int i = known; i < LANES; i++) pixel[first_channel(v, F) + i] = lanes[i];
 }
 
-INLINE void clear(float *restrict target, int count)
+HELPER void clear(float *restrict target, int count)
 {
   int i = 0;
   for (; i + LANES <= count; i += LANES) STORE((floatv)0.0f, target + i);
@@ -99,7 +99,7 @@ INLINE void clear(float *restrict target, int count)
 }
 
 // Where y is given, the values are gradients of it and become those before the activation.
-INLINE void copy(float *restrict target, global const float *restrict source,
+HELPER void copy(float *restrict target, global const float *restrict source,
                  global const float *restrict y, int count)
 {
   int i = 0;
@@ -114,7 +114,7 @@ typedef struct window {
   int top, left, rows, columns;
 } window;
 
-INLINE void fill_patch(float *restrict patch, global const float *restrict image,
+HELPER void fill_patch(float *restrict patch, global const float *restrict image,
                        global const float *restrict y, int height, int width, int depth,
                        window seen)
 {
@@ -135,7 +135,7 @@ INLINE void fill_patch(float *restrict patch, global const float *restrict image
 
 // Adds the products of one weight position: `depth` values a pixel, pixels row_step and column_step
 // floats apart, with `depth` rows of `channels` weights.
-INLINE void add_tap(floatv a[TILE_H][TILE_W][VT], const float *restrict pixel, int row_step,
+HELPER void add_tap(floatv a[TILE_H][TILE_W][VT], const float *restrict pixel, int row_step,
                     int column_step, global const float *restrict weights, int v0, int depth,
                     int channels)
 {
@@ -155,7 +155,7 @@ INLINE void add_tap(floatv a[TILE_H][TILE_W][VT], const float *restrict pixel, i
 #define PATCH_W ((STRIP_W - 1) * SW + (KW - 1) * DW + 1)
 
 #if POOL
-INLINE void store_tile(floatv a[TILE_H][TILE_W][VT], int n, int oh, int ow, int v0,
+HELPER void store_tile(floatv a[TILE_H][TILE_W][VT], int n, int oh, int ow, int v0,
                        global float *restrict y, global uchar *restrict winner)
 {
   UNROLL for (int j = 0; j < TILE_W / 2; j++) {
@@ -178,7 +178,7 @@ INLINE void store_tile(floatv a[TILE_H][TILE_W][VT], int n, int oh, int ow, int 
   }
 }
 #else
-INLINE void store_tile(floatv a[TILE_H][TILE_W][VT], int n, int oh, int ow, int v0,
+HELPER void store_tile(floatv a[TILE_H][TILE_W][VT], int n, int oh, int ow, int v0,
                        global float *restrict y, global uchar *restrict winner)
 {
   UNROLL for (int r = 0; r < TILE_H; r++) UNROLL for (int j = 0; j < TILE_W; j++)
@@ -291,7 +291,7 @@ CPU_KERNEL void conv2d_bwd_x_cpu(global float *restrict dx, global const float *
 #define BLOCK_W ((OW - 1) * SW + (KW - 1) * DW + 1)
 
 // The gradients of ROWS rows of z from oh on, of VT vectors from v0 on; zeros below the image.
-INLINE void fill_gradients(float *restrict dz, global const float *restrict dy,
+HELPER void fill_gradients(float *restrict dz, global const float *restrict dy,
                            global const float *restrict y, int oh, int v0)
 {
   const int pixels = min(ROWS, OH - oh) * OW;
@@ -308,7 +308,7 @@ INLINE void fill_gradients(float *restrict dz, global const float *restrict dy,
 }
 
 // Adds to TILE_M weights from `values` on what the pixels give them; those before `known` have it.
-INLINE void add_weights(global float *restrict sums, const float *restrict values,
+HELPER void add_weights(global float *restrict sums, const float *restrict values,
                         const float *restrict dz, int known)
 {
   floatv a[TILE_M][VT];

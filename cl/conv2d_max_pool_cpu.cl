@@ -65,21 +65,21 @@
 // LANES.
 #define ALIGNED __attribute__((aligned(64)))
 
-INLINE void clear(float *restrict target, int count)
+HELPER void clear(float *restrict target, int count)
 {
   int i = 0;
   for (; i + LANES <= count; i += LANES) STORE((floatv)0.0f, target + i);
   for (; i < count; i++) target[i] = 0.0f;
 }
 
-INLINE void copy_in(float *restrict target, global const float *restrict source, int count)
+HELPER void copy_in(float *restrict target, global const float *restrict source, int count)
 {
   int i = 0;
   for (; i + LANES <= count; i += LANES) STORE(LOAD(source + i), target + i);
   for (; i < count; i++) target[i] = source[i];
 }
 
-INLINE void copy_out(global float *restrict target, const float *restrict source, int count)
+HELPER void copy_out(global float *restrict target, const float *restrict source, int count)
 {
   int i = 0;
   for (; i + LANES <= count; i += LANES) STORE(LOAD(source + i), target + i);
@@ -87,7 +87,7 @@ INLINE void copy_out(global float *restrict target, const float *restrict source
 }
 
 // The pixels from row `top` of the image on, with zeros for the padding.
-INLINE void fill_patch(float *restrict patch, global const float *restrict image, int top)
+HELPER void fill_patch(float *restrict patch, global const float *restrict image, int top)
 {
   const int end = min(W + PAD_L, SEEN_W);
   for (int r = 0; r < SEEN_H; r++, patch += SEEN_W * C) {
@@ -102,7 +102,7 @@ INLINE void fill_patch(float *restrict patch, global const float *restrict image
 }
 
 // What arrives at the winners of some outputs.
-INLINE floatv winner_gradient(global const float *restrict dy, global const float *restrict y)
+HELPER floatv winner_gradient(global const float *restrict dy, global const float *restrict y)
 {
 #if ACTIVATION == ACTIVATION_RELU
   return select((floatv)0.0f, LOAD(dy), LOAD(y) > (floatv)0.0f);
@@ -112,7 +112,7 @@ INLINE floatv winner_gradient(global const float *restrict dy, global const floa
 }
 
 // An output for the lists: where its pixels begin, and the bits of its gradient.
-INLINE void store_outputs(int2 *restrict target, intv at, floatv g)
+HELPER void store_outputs(int2 *restrict target, intv at, floatv g)
 {
 #if LANES == 1
   *target = (int2)(at, as_int(g));
@@ -130,7 +130,7 @@ INLINE void store_outputs(int2 *restrict target, intv at, floatv g)
 
 // Adds one list of `count` outputs to the tile of weights `sums`: their pixels of `tile` times
 // their gradients. SPLIT entries behind the list are zeros.
-INLINE void add_list(global float *restrict sums, const float *restrict tile,
+HELPER void add_list(global float *restrict sums, const float *restrict tile,
                      const int2 *restrict list, int count)
 {
   floatv a[SPLIT][TILE_S][TILE_V];
@@ -157,7 +157,7 @@ INLINE void add_list(global float *restrict sums, const float *restrict tile,
 
 // Makes the outputs of `pixels` pixels ready for LANES filters, from element `o` of y on. Answers
 // the sums of their gradients.
-INLINE floatv collect_outputs(int2 *restrict outputs, size_t o, int pixels,
+HELPER floatv collect_outputs(int2 *restrict outputs, size_t o, int pixels,
                               global const float *restrict dy, global const float *restrict y,
                               global const uchar *restrict winner)
 {
@@ -227,7 +227,7 @@ CPU_KERNEL void conv2d_max_pool_bwd_w_cpu(global float *restrict partial,
 
 // Adds one output of LANES filters to the weights `a` of one channel, whose first value for the
 // window's corner is given; DW is 1.
-INLINE void add_output(floatv a[KH][KW], const float *restrict corner, floatv g, intv k)
+HELPER void add_output(floatv a[KH][KW], const float *restrict corner, floatv g, intv k)
 {
   const intv right = (k & 1) != 0, down = k > 1;
   floatv before[KH];
@@ -329,7 +329,7 @@ CPU_KERNEL void conv2d_max_pool_pack_cpu(global float *restrict packed,
 }
 
 // Adds to a tile of neighbouring pixels what the filters in a list give them.
-INLINE void add_filters(float *restrict target, global const float *restrict tile,
+HELPER void add_filters(float *restrict target, global const float *restrict tile,
                         const int *restrict list_at, const float *restrict list_g, int count)
 {
   floatv a[TILE_S][TILE_V];
@@ -348,7 +348,7 @@ INLINE void add_filters(float *restrict target, global const float *restrict til
 }
 
 // Adds the gradients of one pixel of y to the pixels around its window, whose corner is given.
-INLINE void add_pixel(float *restrict corner, global const float *restrict dy,
+HELPER void add_pixel(float *restrict corner, global const float *restrict dy,
                       global const float *restrict y, global const uchar *restrict winner,
                       global const float *restrict packed)
 {

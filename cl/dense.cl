@@ -14,7 +14,7 @@
 #define BLOCK 64
 
 // The gradient before the activation.
-INLINE float slope_gradient(global const float *dy, global const float *y, size_t at)
+HELPER float slope_gradient(global const float *dy, global const float *y, size_t at)
 {
 #if ACTIVATION == ACTIVATION_LINEAR
   return dy[at];

@@ -19,10 +19,12 @@
 #endif
 
 // How a helper begins. `inline` alone defines no function (C99, 6.7.4): where a compiler does not
-// inline it its symbol is missing. Not every program uses every helper.
-#define INLINE static inline __attribute__((always_inline, unused))
+// inline it its symbol is missing. Not every program uses every helper. INLINE is for those whose
+// arrays must become registers; with restrict arguments Oclgrind cannot run it.
+#define HELPER static inline __attribute__((unused))
+#define INLINE HELPER __attribute__((always_inline))
 
-INLINE float clm_activate(float z)
+HELPER float clm_activate(float z)
 {
 #if ACTIVATION == ACTIVATION_RELU
   return z < 0.0f ? 0.0f : z; // keeps NaN, unlike fmax
@@ -41,7 +43,7 @@ INLINE float clm_activate(float z)
 #endif
 }
 
-INLINE float clm_activate_slope(float y)
+HELPER float clm_activate_slope(float y)
 {
 #if ACTIVATION == ACTIVATION_RELU
   return y > 0.0f ? 1.0f : 0.0f;
@@ -93,7 +95,7 @@ ACCESS void STORE(intv v, int *p) { *(intv_anywhere *)p = v; }
 #define CPU_KERNEL kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 
 // clm_activate and clm_activate_slope of each lane.
-INLINE floatv clm_activate_lanes(floatv z)
+HELPER floatv clm_activate_lanes(floatv z)
 {
 #if ACTIVATION == ACTIVATION_RELU
   return select(z, (floatv)0.0f, z < (floatv)0.0f);
@@ -107,7 +109,7 @@ INLINE floatv clm_activate_lanes(floatv z)
 #endif
 }
 
-INLINE floatv clm_activate_slope_lanes(floatv y)
+HELPER floatv clm_activate_slope_lanes(floatv y)
 {
 #if ACTIVATION == ACTIVATION_RELU
   return select((floatv)0.0f, (floatv)1.0f, y > (floatv)0.0f);
@@ -123,12 +125,12 @@ INLINE floatv clm_activate_slope_lanes(floatv y)
 #endif
 
 // A number in [0,1) from 24 bits, exact in float.
-INLINE float clm_random_unit(uint bits) { return (float)(bits >> 8) * 5.9604644775390625e-8f; }
+HELPER float clm_random_unit(uint bits) { return (float)(bits >> 8) * 5.9604644775390625e-8f; }
 
 // Sum and maximum over the `count` items of a group that stand `step` apart, both powers of two;
 // each of these items gets the result. Pairs are joined in a fixed order. All items of the group
 // must call; `values` has a place for each. NaN is no maximum.
-INLINE float clm_group_sum(local float *values, float value, int step, int count)
+HELPER float clm_group_sum(local float *values, float value, int step, int count)
 {
   const int item = (int)get_local_id(0), place = item / step % count;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -141,7 +143,7 @@ INLINE float clm_group_sum(local float *values, float value, int step, int count
   return values[item - place * step];
 }
 
-INLINE float clm_group_max(local float *values, float value, int step, int count)
+HELPER float clm_group_max(local float *values, float value, int step, int count)
 {
   const int item = (int)get_local_id(0), place = item / step % count;
   barrier(CLK_LOCAL_MEM_FENCE);

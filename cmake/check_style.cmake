@@ -111,7 +111,7 @@ function(clm_check_kernel file code)
              "a literal without f is a double")
   if(NOT file STREQUAL "cl/prelude.cl")
     clm_forbid(inline ${file} "${code}" "${edge}inline[^A-Za-z0-9_][^\n]*"
-               "a compiler that does not inline it has no such function: INLINE")
+               "a compiler that does not inline it has no such function: HELPER")
   endif()
   set(faults ${faults} PARENT_SCOPE)
 endfunction()
